@@ -1,0 +1,36 @@
+# lint.sh: what can be judged without running anything. Sourced by ./dev.
+
+lint_failed=0
+lint() { # lint WHAT COMMAND...: prints WHAT and the command's output when it fails
+  what=$1
+  shift
+  if output=$("$@" 2>&1); then
+    say "ok    $what"
+  else
+    say "WRONG $what"
+    say "$output"
+    lint_failed=1
+  fi
+}
+
+tracked() { git ls-files -- "$@"; }
+
+lint_format() { tracked '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format-19 --dry-run -Werror; }
+lint_shell() { shellcheck -s sh dev mk/*.sh .ci/run; }
+lint_length() {
+  long=$(tracked '*.c' '*.h' '*.cu' '*.cuh' '*.sh' '*.cmake' | xargs wc -l | awk '$1 > 1000 && $2 != "total"')
+  [ -z "$long" ] || { say "over 1000 lines: $long"; return 1; }
+}
+lint_docs() { # the generated documents are what their tables say
+  for language in en zh; do
+    tour_markdown "$language" | cmp - "$(tour_document "$language")" || return 1
+  done
+}
+
+run_lint() {
+  lint "clang-format" lint_format
+  lint "shellcheck" lint_shell
+  lint "files under 1000 lines" lint_length
+  lint "generated documents are current (./dev docs)" lint_docs
+  return $lint_failed
+}
