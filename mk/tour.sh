@@ -24,7 +24,7 @@ tour_run() {
     [ "$when" = runs ] || continue
     case "$2:$kind" in measure:claim | verify:show | verify:broken) ;; *) continue ;; esac
     # shellcheck disable=SC2086 # arguments are words
-    if output=$(timeout -k 5 120 "build/examples/$program" $arguments 2>&1); then
+    if output=$(timeout -k 5 90 "build/examples/$program" $arguments 2>&1); then
       status=ok
     else
       status=FAILED

@@ -87,6 +87,12 @@ static inline long tour_arg(int index, long fallback, long low, long high) {
   return value;
 }
 
+// Arguments that are each in range but do not go together: usage error.
+static inline void tour_misuse(const char *why) {
+  fprintf(stderr, "%s: %s\nusage: %s [--time] %s\n", tour.name, why, tour.name, tour.usage);
+  exit(TOUR_USAGE);
+}
+
 // Device memory filled with 0xA5: a result nobody wrote shows.
 static inline void *tour_alloc(size_t bytes) {
   void *memory = NULL;
@@ -129,11 +135,13 @@ static inline double tour_seconds(void) {
 static inline void tour_sync(void) {
   double start = tour_seconds();
   cudaError_t error;
-  while ((error = cudaStreamQuery(0)) == cudaErrorNotReady)
+  while ((error = cudaStreamQuery(0)) == cudaErrorNotReady) {
+    (void)cudaGetLastError(); // "not ready" must not stand there as the last error
     if (tour_seconds() - start > TOUR_DEADLINE_SECONDS) {
       fprintf(stderr, "%s: a kernel still runs after %g s\n", tour.name, TOUR_DEADLINE_SECONDS);
       _exit(TOUR_WRONG);
     }
+  }
   CHECK(error);
   CHECK(cudaDeviceSynchronize());
 }
@@ -163,6 +171,23 @@ static inline int tour_expect_near(const char *what, long index, double got, dou
   double size = fabs(want) > 1 ? fabs(want) : 1;
   return tour_expect(fabs(got - want) <= tolerance * size, "%s[%ld] is %.9g, should be %.9g", what, index,
                      got, want);
+}
+
+static inline int tour_compare_u64(const void *a, const void *b) {
+  unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+  return (x > y) - (x < y);
+}
+
+// Whether two lists hold the same values equally often, in whatever order; sorts both.
+static inline int tour_expect_same_set(const char *what, unsigned long long *got, unsigned long long *want,
+                                       long count) {
+  long i = 0;
+  qsort(got, (size_t)count, sizeof *got, tour_compare_u64);
+  qsort(want, (size_t)count, sizeof *want, tour_compare_u64);
+  while (i < count && got[i] == want[i])
+    i++;
+  return tour_expect(i == count, "%s: sorted, value %ld is %#llx, should be %#llx", what, i,
+                     i < count ? got[i] : 0, i < count ? want[i] : 0);
 }
 
 // Last call of main: `return tour_end("what was verified, sizes in it", ...)`.
@@ -226,6 +251,17 @@ static inline double tour_time_us(void (*launch)(void *), void *context, int run
   CHECK(cudaEventDestroy(start));
   CHECK(cudaEventDestroy(stop));
   return tour_median(times, runs);
+}
+
+// Nanoseconds for one of *repeats repetitions inside launch(context): the slope from FEW to MANY of them, so
+// that the launch itself drops out.
+static inline double tour_slope_ns(void (*launch)(void *), void *context, int *repeats, int few, int many,
+                                   int runs) {
+  *repeats = few;
+  double low = tour_time_us(launch, context, runs);
+  *repeats = many;
+  double high = tour_time_us(launch, context, runs);
+  return 1e3 * (high - low) / (many - few);
 }
 
 static inline double tour_clock_ghz(void) {
