@@ -44,6 +44,11 @@ static inline void tour_check(cudaError_t error, const char *call, const char *f
 // Every CUDA call goes through this; so does a launch: kernel<<<...>>>(...); CHECK(cudaGetLastError());
 #define CHECK(call) tour_check((call), #call, __FILE__, __LINE__)
 
+// A launch of an impossible shape: which of the two codes it gets depends on the CUDA version.
+static inline int tour_invalid_launch(cudaError_t error) {
+  return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
+}
+
 // First call of main. USAGE names the positional arguments, all of them whole numbers with a default.
 static inline void tour_begin(int argc, char **argv, const char *usage) {
   const char *slash = strrchr(argv[0], '/');
