@@ -220,7 +220,7 @@ static inline int tour_end_broken(unsigned long wrong, unsigned long all, const 
 
 // Figures.
 static inline void tour_figure(const char *key, double value, const char *unit) {
-  printf("figure %s %.6g %s\n", key, value, unit);
+  printf("figure %s %.10g %s\n", key, value, unit);
 }
 
 static inline int tour_compare_doubles(const void *a, const void *b) {
