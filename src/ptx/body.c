@@ -242,7 +242,9 @@ static void read_label_lists(ptx_builder *b, const ptx_token *name, ptx_directiv
 static void read_label(ptx_builder *b, const ptx_token *name) {
   ptx_directive d = ptx_directive_at(&b->r);
   if (d == PTX_DIR_BRANCHTARGETS || d == PTX_DIR_CALLTARGETS || d == PTX_DIR_CALLPROTOTYPE) {
-    ptx_next(&b->r);
+    ptx_token t = ptx_next(&b->r);
+    if (d != PTX_DIR_CALLPROTOTYPE)
+      ptx_need(b, &t, d == PTX_DIR_BRANCHTARGETS ? 60 : 21, d == PTX_DIR_BRANCHTARGETS ? 30 : 20, false);
     read_label_lists(b, name, d);
     return;
   }

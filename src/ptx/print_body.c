@@ -249,6 +249,8 @@ static void put_insn(const ptx_printer *p, const ptx_insn *i) {
       continue;
     base_puts(out, first ? " " : table->slots[table->forms[i->form].first_slot + n].bar ? "|" : ", ");
     put_operand(p, i, o);
+    if (i->mods.unified && o->kind >= PTX_MEM_REG && o->kind <= PTX_MEM_IMM)
+      base_puts(out, ".unified");
     first = false;
   }
   base_puts(out, ";");
