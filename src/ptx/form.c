@@ -55,12 +55,14 @@ static void put_item(const ptx_item *item, base_text *out) {
 static _Noreturn void no_form(ptx_builder *b, const ptx_token *mnemonic, const ptx_token *words, unsigned n,
                               const ptx_form *best, const match *m) {
   ptx_reader *r = &b->r;
-  if (m->n < n && m->missing < 0)
+  /* what was wanted helps where a type stands instead of another, not where a modifier is wrong */
+  const ptx_item *missing = m->missing < 0 ? NULL : &ptx_table_get()->items[best->first_item + m->missing];
+  if (m->n < n && (!missing || !missing->is_type || !ptx_type_find(words[m->n].text, words[m->n].bytes)))
     ptx_fail(r, &words[m->n], "'.%.*s' does not go with this '%.*s'", PTX_TEXT(&words[m->n]),
              PTX_TEXT(mnemonic));
   char wanted[256];
   base_text text = {0};
-  put_item(&ptx_table_get()->items[best->first_item + m->missing], &text);
+  put_item(missing, &text);
   bool all = text.bytes && text.length < sizeof wanted;
   memcpy(wanted, all ? text.bytes : "...", all ? text.length + 1 : 4);
   base_text_free(&text);
