@@ -479,7 +479,7 @@ static ptx_operand from_selected(binding *k, const ptx_raw *raw) {
       ptx_fail(&k->b->r, p, "no selector '.%.*s' here", PTX_TEXT(p));
     whole.part.kind = PTX_T_END;
   }
-  ptx_operand o = from_source(k, &whole);
+  ptx_operand o = k->slot->letter == 'u' ? from_dest(k, &whole) : from_source(k, &whole);
   o.part = (uint8_t)part;
   return o;
 }
@@ -500,6 +500,7 @@ static ptx_operand bind(binding *k, const ptx_raw *raw) {
   case 'W':
     return from_source(k, raw);
   case 'v':
+  case 'u':
     return from_selected(k, raw);
   case 'a':
     k->type = r->unit->m.address_bits == 64 ? PTX_U64 : PTX_U32;
