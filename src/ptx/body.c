@@ -108,10 +108,30 @@ static void add_regs(ptx_builder *b, const ptx_token *at, ptx_reg reg, uint32_t 
     *PTX_PUSH(b, regs) = reg;
 }
 
+/* %r3 and %r<5> of one scope are the same register. */
+static void check_range(ptx_builder *b, const ptx_token *at, const char *key, uint32_t count) {
+  size_t prefix = strlen(key);
+  for (uint32_t i = b->scope_decls[b->n_scope_decls - 1]; i < b->n_decls; i++) {
+    const char *name = b->decls[i].key;
+    if (b->decls[i].kind > PTX_D_VAR || b->decls[i].kind == PTX_D_RANGE || strncmp(name, key, prefix) != 0)
+      continue;
+    uint32_t number = 0;
+    size_t n = prefix;
+    for (; name[n] >= '0' && name[n] <= '9' && n < prefix + 8; n++)
+      number = number * 10 + (uint32_t)(name[n] - '0');
+    if (n > prefix && !name[n] && number < count && (name[prefix] != '0' || n == prefix + 1))
+      ptx_fail(&b->r, at, "'%s' is declared a second time", name);
+  }
+}
+
 static void declare_reg(ptx_builder *b, const ptx_token *name, ptx_type type, unsigned parts) {
   ptx_reg reg = {.name = base_copy(&b->r.unit->arena, name->text, name->bytes),
                  .number = PTX_NONE,
                  .type = (uint8_t)type};
+  uint32_t number;
+  const ptx_decl *known = ptx_body_symbol(b, name->text, name->bytes, &number);
+  if (known && known->kind == PTX_D_RANGE && known->depth == b->depth)
+    ptx_fail(&b->r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   declare(b, &b->symbols, name, intern(b, name),
           (ptx_decl){.kind = PTX_D_REG, .index = b->n_regs, .parts = (uint8_t)(parts > 1 ? parts : 0)});
   for (unsigned p = 0; p < parts; p++) {
@@ -146,6 +166,7 @@ static void read_regs(ptx_builder *b) {
     ptx_expect(r, ">");
     ptx_reg reg = {.name = base_copy(&r->unit->arena, name.text, name.bytes), .type = (uint8_t)type};
     uint32_t first = b->n_regs;
+    check_range(b, &name, intern(b, &name), n);
     declare(b, &b->ranges, &name, intern(b, &name),
             (ptx_decl){.kind = PTX_D_RANGE, .index = first, .count = n});
     add_regs(b, &name, reg, n);
@@ -242,7 +263,9 @@ static void read_label_lists(ptx_builder *b, const ptx_token *name, ptx_directiv
 static void read_label(ptx_builder *b, const ptx_token *name) {
   ptx_directive d = ptx_directive_at(&b->r);
   if (d == PTX_DIR_BRANCHTARGETS || d == PTX_DIR_CALLTARGETS || d == PTX_DIR_CALLPROTOTYPE) {
-    ptx_next(&b->r);
+    ptx_token t = ptx_next(&b->r);
+    if (d != PTX_DIR_CALLPROTOTYPE)
+      ptx_need(b, &t, d == PTX_DIR_BRANCHTARGETS ? 60 : 21, d == PTX_DIR_BRANCHTARGETS ? 30 : 20, false);
     read_label_lists(b, name, d);
     return;
   }
@@ -252,6 +275,30 @@ static void read_label(ptx_builder *b, const ptx_token *name) {
 }
 
 /* ------------------------------------------------------------------ source places */
+
+/* Never NULL: a line is above 0, or its column or file is, or the key is the one that stands for all zeros.
+ */
+static const void *place_key(uint32_t file, uint32_t line, uint32_t column) {
+  uint64_t key = (uint64_t)line << 32 ^ (uint64_t)file << 16 ^ column;
+  return (const void *)(uintptr_t)(key ? key : 1);
+}
+
+static uint32_t find_place(const ptx_builder *b, uint32_t file, uint32_t line, uint32_t column) {
+  uint32_t at = base_map_get(&b->places, place_key(file, line, column));
+  if (at == BASE_MISSING)
+    return PTX_NONE;
+  /* rarely another place has the same key */
+  for (at++; at-- > 0;)
+    if (b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column)
+      return at;
+  return PTX_NONE;
+}
+
+static uint32_t add_place(ptx_builder *b, ptx_loc l) {
+  base_map_set(&b->places, place_key(l.file_index, l.line, l.column), b->n_locs);
+  *PTX_PUSH(b, locs) = l;
+  return b->n_locs - 1;
+}
 
 /* .loc file line column [, function_name label[+n], inlined_at file line column] */
 static void read_loc(ptx_builder *b) {
@@ -277,18 +324,12 @@ static void read_loc(ptx_builder *b) {
     uint32_t file = ptx_expect_u32(r, "the number of a file"), line = ptx_expect_u32(r, "a line"),
              column = ptx_expect_u32(r, "a column");
     /* the place of the call is one that was named before; nearest first */
-    uint32_t at = b->n_locs;
-    while (at-- > 0 &&
-           !(b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column))
-      ;
-    if (at == UINT32_MAX) {
-      at = b->n_locs;
-      *PTX_PUSH(b, locs) = (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file};
-    }
-    l.inlined_at = at;
+    l.inlined_at = find_place(b, file, line, column);
+    if (l.inlined_at == PTX_NONE)
+      l.inlined_at =
+          add_place(b, (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file});
   }
-  b->loc = b->n_locs;
-  *PTX_PUSH(b, locs) = l;
+  b->loc = add_place(b, l);
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -311,7 +352,8 @@ static void read_insn(ptx_builder *b) {
   i.operands = b->n_operands;
   if (ptx_op_get((ptx_op)i.op)->refused) {
     /* what stands behind the mnemonic is carried as text */
-    const char *begin = mnemonic.text + mnemonic.bytes, *end = begin;
+    const char *begin = mnemonic.text + mnemonic.bytes;
+    const char *end = n ? words[n - 1].text + words[n - 1].bytes : begin;
     while (r->token.kind != PTX_T_END && !ptx_is(r, ";"))
       end = r->token.text + r->token.bytes, ptx_next(r);
     *PTX_PUSH(b, operands) = (ptx_operand){
@@ -386,8 +428,6 @@ static void read_directive(ptx_builder *b) {
 
 static void read_statement(ptx_builder *b) {
   ptx_reader *r = &b->r;
-  if (ptx_accept(r, ";"))
-    return;
   if (ptx_is(r, "{")) {
     open_scope(b);
     ptx_next(r);
@@ -417,46 +457,45 @@ static void read_statement(ptx_builder *b) {
   read_insn(b);
 }
 
-/* Statements until the end or one error. */
-static bool read_some(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_statements(ptx_builder *b) {
   while (b->r.token.kind != PTX_T_END)
     read_statement(b);
-  return true;
 }
 
 /* The outermost scope ends: what is still open is an error. */
-static bool read_end(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_end(ptx_builder *b) {
   if (b->depth > 1)
     ptx_fail(&b->r, &b->r.token, "a '{' in this function has no '}'");
   close_scope(b);
   if (b->n_uses)
     ptx_fail(&b->r, &b->uses[0].at, "unknown label '%.*s'", PTX_TEXT(&b->uses[0].at));
+}
+
+static void read_begin(ptx_builder *b) {
+  const ptx_func *f = &b->r.unit->m.funcs[b->func];
+  open_scope(b);
+  declare_params(b, f->rets, f->n_rets);
+  declare_params(b, f->params, f->n_params);
+}
+
+/* Does some of the reading; false: it ended at an error. */
+static bool attempt(ptx_builder *b, void work(ptx_builder *b)) {
+  jmp_buf failed;
+  b->r.failed = &failed;
+  if (setjmp(failed)) {
+    b->r.failed = NULL;
+    return false;
+  }
+  work(b);
+  b->r.failed = NULL;
   return true;
 }
 
+/* To behind a ';', or before a brace. */
 static void skip_statement(ptx_reader *r) {
   while (r->token.kind != PTX_T_END && !ptx_is(r, "{") && !ptx_is(r, "}"))
     if (ptx_next(r).text[0] == ';')
       return;
-}
-
-static bool begin(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
-  const ptx_func *f = &b->r.unit->m.funcs[b->func];
-  declare_params(b, f->rets, f->n_rets);
-  declare_params(b, f->params, f->n_params);
-  return true;
 }
 
 static void *keep(base_arena *arena, const void *items, uint32_t n, size_t item_bytes) {
@@ -487,7 +526,7 @@ static const ptx_body *finish(ptx_builder *b) {
   body->targets = targets;
   body->n_targets = b->n_targets;
   body->unmodelled = b->unmodelled;
-  ptx_flow(body, arena, &b->scratch);
+  ptx_flow(body, b->r.unit->m.funcs, arena, &b->scratch);
   return body;
 }
 
@@ -497,18 +536,18 @@ static const ptx_body *read_body(ptx_builder *b) {
   base_map_init(&b->symbols, &b->scratch);
   base_map_init(&b->ranges, &b->scratch);
   base_map_init(&b->labels, &b->scratch);
+  base_map_init(&b->places, &b->scratch);
   uint32_t errors = u->diags.n_errors;
   b->r.lexer = u->more[b->func].text;
   ptx_next(&b->r);
-  open_scope(b);
-  if (!begin(b))
+  if (!attempt(b, read_begin))
     return NULL;
-  while (!read_some(b)) {
+  while (!attempt(b, read_statements)) {
     if (ptx_too_many_errors(u))
       return NULL;
     skip_statement(&b->r);
   }
-  while (!read_end(b))
+  if (!attempt(b, read_end))
     return NULL;
   return u->diags.n_errors == errors ? finish(b) : NULL;
 }

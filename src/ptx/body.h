@@ -53,6 +53,7 @@ typedef struct ptx_raw {
   bool negated;             /* !p */
   bool indexed;             /* name[offset] */
   ptx_token at, name, part; /* kind PTX_T_END: none */
+  ptx_token behind;         /* [a].unified */
   int64_t offset;
   ptx_const value;
   struct ptx_raw *elements;
@@ -65,6 +66,7 @@ typedef struct ptx_builder {
   base_arena scratch; /* of this reading; what stays is copied out at the end */
   base_strings names;
   base_map symbols, ranges, labels; /* interned name -> decls */
+  base_map places;                  /* a hash of file, line, column -> the last of locs that has it */
   ptx_decl *decls;
   ptx_use *uses;
   uint32_t *scope_uses, *scope_decls; /* where each open scope began */
@@ -111,6 +113,6 @@ void ptx_need(ptx_builder *b, const ptx_token *at, unsigned isa, unsigned sm, bo
 void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic);
 
 /* flow.c: blocks, edges, orders; all from `arena`. */
-void ptx_flow(ptx_body *body, base_arena *arena, base_arena *scratch);
+void ptx_flow(ptx_body *body, const ptx_func *funcs, base_arena *arena, base_arena *scratch);
 
 #endif

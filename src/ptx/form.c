@@ -6,10 +6,9 @@
 #include "ptx/body.h"
 
 typedef struct match {
-  const ptx_choice *choice[PTX_MAX_WORDS];
+  const ptx_choice *choice[PTX_MAX_WORDS]; /* NULL: one that "*" covers */
   unsigned n;  /* words that found their place; the next one did not, if any is left */
   int missing; /* an item that is required and has no word; -1 */
-  bool rest;   /* the words behind were not looked at */
 } match;
 
 static const ptx_choice *choose(const ptx_item *item, uint16_t text) {
@@ -35,14 +34,13 @@ static match try_form(const ptx_form *f, const uint16_t *texts, unsigned n) {
       if (items[i].is_type)
         next_type = i;
     }
-    if (!c)
+    if (!c && !rest)
       break;
     m.choice[m.n] = c;
   }
   for (unsigned i = 0; i < f->n_items && m.missing < 0; i++)
     if (!(taken >> i & 1) && !items[i].optional && !items[i].rest)
       m.missing = (int)i;
-  m.rest = rest && m.missing < 0;
   return m;
 }
 
@@ -55,12 +53,14 @@ static void put_item(const ptx_item *item, base_text *out) {
 static _Noreturn void no_form(ptx_builder *b, const ptx_token *mnemonic, const ptx_token *words, unsigned n,
                               const ptx_form *best, const match *m) {
   ptx_reader *r = &b->r;
-  if (m->n < n && m->missing < 0)
+  /* what was wanted helps where a type stands instead of another, not where a modifier is wrong */
+  const ptx_item *missing = m->missing < 0 ? NULL : &ptx_table_get()->items[best->first_item + m->missing];
+  if (m->n < n && (!missing || !missing->is_type || !ptx_type_find(words[m->n].text, words[m->n].bytes)))
     ptx_fail(r, &words[m->n], "'.%.*s' does not go with this '%.*s'", PTX_TEXT(&words[m->n]),
              PTX_TEXT(mnemonic));
   char wanted[256];
   base_text text = {0};
-  put_item(&ptx_table_get()->items[best->first_item + m->missing], &text);
+  put_item(missing, &text);
   bool all = text.bytes && text.length < sizeof wanted;
   memcpy(wanted, all ? text.bytes : "...", all ? text.length + 1 : 4);
   base_text_free(&text);
@@ -83,7 +83,14 @@ void ptx_need(ptx_builder *b, const ptx_token *at, unsigned isa, unsigned sm, bo
              m->sm);
 }
 
-void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words, unsigned n) {
+/* The module's version and target have this form. */
+static bool has(const ptx_builder *b, const ptx_form_info *f) {
+  const ptx_module *m = &b->r.unit->m;
+  return f->isa <= m->version && f->sm <= m->sm && (!f->arch_specific || m->sm_suffix);
+}
+
+static void match_words(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words,
+                        unsigned n) {
   const ptx_table *table = ptx_table_get();
   ptx_op op = ptx_op_find(mnemonic->text, mnemonic->bytes);
   if (op == PTX_OPS)
@@ -94,16 +101,22 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
 
   const ptx_form *best = NULL, *found = NULL;
   match m = {0}, best_match = {0};
-  for (; op != PTX_OPS && !found; op = ptx_op_next(op)) {
+  for (; op != PTX_OPS; op = ptx_op_next(op)) {
     const ptx_op_info *info = ptx_op_get(op);
-    for (unsigned f = info->first_form; f < info->first_form + info->n_forms && !found; f++) {
-      m = try_form(&table->forms[f], texts, n);
-      if (m.missing < 0 && (m.n == n || m.rest))
-        found = &table->forms[f];
-      else if (!best || m.n > best_match.n ||
-               (m.n == best_match.n && m.missing < 0 && best_match.missing >= 0)) {
-        best = &table->forms[f];
-        best_match = m;
+    for (unsigned k = info->first_form; k < info->first_form + info->n_forms; k++) {
+      const ptx_form *f = &table->forms[k];
+      match here = try_form(f, texts, n);
+      if (here.missing < 0 && here.n == n) {
+        /* one that is too new stands until an older one is found, so that the message is about its age */
+        if (!found || !has(b, &found->info)) {
+          found = found && !has(b, &f->info) ? found : f;
+          m = found == f ? here : m;
+        }
+      } else if (!info->refused &&
+                 (!best || here.n > best_match.n ||
+                  (here.n == best_match.n && here.missing < 0 && best_match.missing >= 0))) {
+        best = f;
+        best_match = here;
       }
     }
   }
@@ -111,6 +124,8 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
     for (unsigned w = 0; w < n; w++)
       if (texts[w] == PTX_NO_TEXT)
         ptx_fail(&b->r, &words[w], "unknown modifier '.%.*s'", PTX_TEXT(&words[w]));
+    if (!best) /* a row that only knows what is not modelled */
+      ptx_fail(&b->r, mnemonic, "unknown kind of '%.*s'", PTX_TEXT(mnemonic));
     no_form(b, mnemonic, words, n, best, &best_match);
   }
 
@@ -130,6 +145,25 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
       ptx_need(b, &words[w], c->isa, c->sm, false);
     }
   }
+}
+
+void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words, unsigned n) {
+  ptx_unit *u = b->r.unit;
+  const char *end = n ? words[n - 1].text + words[n - 1].bytes : mnemonic->text + mnemonic->bytes;
+  const char *key = base_intern(&u->spellings, mnemonic->text, (size_t)(end - mnemonic->text));
+  uint32_t known = base_map_get(&u->spelled, key);
+  if (known == BASE_MISSING) {
+    ptx_insn made = {0};
+    match_words(b, &made, mnemonic, words, n);
+    known = u->n_spelling;
+    *BASE_PUSH(&u->arena, u->spelling, u->n_spelling, u->cap_spelling) = made;
+    base_map_set(&u->spelled, key, known);
+  }
+  const ptx_insn *from = &u->spelling[known];
+  i->op = from->op;
+  i->form = from->form;
+  i->mods = from->mods;
+  memcpy(i->type, from->type, sizeof i->type);
 }
 
 _Static_assert(sizeof(ptx_mods) == PTX_GROUPS, "one byte per group");

@@ -7,8 +7,8 @@
 #ifndef MUSTER_PTX_FRONT_H
 #define MUSTER_PTX_FRONT_H
 
+#include <pthread.h>
 #include <setjmp.h>
-#include <threads.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -57,12 +57,6 @@ typedef struct ptx_func_more {
   bool read;
 } ptx_func_more;
 
-/* A .loc's function name is an offset into .debug_str, or a label there. */
-typedef struct ptx_debug_label {
-  const char *name;
-  uint32_t offset;
-} ptx_debug_label;
-
 typedef struct ptx_unit {
   ptx_module m; /* first: a ptx_module * is a ptx_unit * */
   base_arena arena;
@@ -74,11 +68,16 @@ typedef struct ptx_unit {
   ptx_func_more *more;
   ptx_file *files;
   const char **pragmas;
-  ptx_debug_label *debug_labels;
+  base_map debug_labels; /* interned name -> offset in debug_str: a .loc names inlined functions so */
   char *debug_str;
-  uint32_t debug_str_bytes, n_debug_labels, n_more;
-  uint32_t cap_vars, cap_funcs, cap_more, cap_files, cap_pragmas, cap_debug_labels;
-  mtx_t lock; /* held while a body is read */
+  uint32_t debug_str_bytes, n_more;
+  uint32_t cap_vars, cap_funcs, cap_more, cap_files, cap_pragmas;
+  /* Spellings seen so far, "ld.global.u32", each with the instruction that it makes: a module uses few. */
+  base_strings spellings;
+  base_map spelled;
+  ptx_insn *spelling;
+  uint32_t n_spelling, cap_spelling;
+  pthread_mutex_t lock; /* held while a body is read */
 } ptx_unit;
 
 /* ------------------------------------------------------------------ reading */
@@ -105,6 +104,8 @@ bool ptx_is_dot(const ptx_reader *r, const char *word);
 bool ptx_accept(ptx_reader *r, const char *punct_or_name);
 bool ptx_accept_dot(ptx_reader *r, const char *word);
 void ptx_expect(ptx_reader *r, const char *punct);
+/* "expected this before that", or what is wrong with a token that is none. */
+_Noreturn void ptx_unexpected(ptx_reader *r, const char *wanted);
 ptx_token ptx_expect_name(ptx_reader *r, const char *what);
 ptx_directive ptx_directive_at(const ptx_reader *r); /* of the current token; PTX_DIR_NONE */
 uint32_t ptx_expect_u32(ptx_reader *r, const char *what);
@@ -126,7 +127,8 @@ bool ptx_const_as(ptx_const c, ptx_type type, uint64_t *bits);
 
 /* ------------------------------------------------------------------ var.c */
 
-typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM } ptx_var_place;
+/* A function's last parameter may be an array without a size, which takes all further arguments. */
+typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM, PTX_AT_OPEN_PARAM } ptx_var_place;
 
 /* Reads from behind the state space to behind the last declarator: [.align] [.v4] type name[dims] [= init] {,
  * ...}. Each variable goes to `add`. `base` holds what stood before: space, linkage. */

@@ -57,6 +57,8 @@ static ptx_raw read_address(ptx_builder *b) {
     raw.offset = ptx_expr_int(r);
   }
   ptx_expect(r, "]");
+  if (r->token.kind == PTX_T_DOT && r->token.glued)
+    raw.behind = ptx_next(r);
   return raw;
 }
 
@@ -190,7 +192,7 @@ static ptx_operand from_reg(binding *k, const ptx_token *at, uint32_t reg, ptx_t
 static ptx_operand from_const(binding *k, const ptx_raw *raw, ptx_type want) {
   ptx_operand o = {.kind = PTX_IMM, .type = (uint8_t)want};
   if (!ptx_const_as(raw->value, want, &o.bits))
-    ptx_fail(&k->b->r, &raw->at, "%s takes no such constant as .%s", name_of(k), ptx_type_name(want));
+    ptx_fail(&k->b->r, &raw->at, "this constant is no .%s", ptx_type_name(want));
   return o;
 }
 
@@ -242,7 +244,9 @@ static ptx_operand from_vector(binding *k, const ptx_raw *raw, bool written, uns
     for (unsigned i = 0; i < have; i++)
       list[i] = element(k, &raw->elements[i], written, want);
   } else {
-    ref f = look_up(k->b, &raw->name);
+    ref f = raw->kind == PTX_RAW_NAME && raw->part.kind == PTX_T_END ? look_up(k->b, &raw->name) : (ref){0};
+    if (f.kind != REF_VECTOR)
+      ptx_fail(&k->b->r, &raw->at, "%s takes a vector of %u here", name_of(k), n);
     have = f.parts;
     for (unsigned i = 0; i < have; i++) {
       list[i] = from_reg(k, &raw->at, f.index + i, want);
@@ -288,12 +292,33 @@ static ptx_operand from_pack(binding *k, const ptx_raw *raw, bool written) {
   return from_vector(k, raw, written, n, part);
 }
 
+/* The space in which the address at hand lies: a copy names one for each of two, and barrier objects are
+ * shared. */
+static uint8_t space_of_address(const binding *k) {
+  unsigned before = 0;
+  for (unsigned o = 0; o < k->insn->n_operands; o++) {
+    uint8_t kind = k->b->operands[k->insn->operands + o].kind;
+    before += kind == PTX_MEM_REG || kind == PTX_MEM_VAR || kind == PTX_MEM_IMM;
+  }
+  if (before == 0)
+    return k->insn->mods.space;
+  return before == 1 && k->insn->mods.space2 ? k->insn->mods.space2 : PTX_SPACE_SHARED;
+}
+
 static ptx_operand from_address(binding *k, const ptx_raw *raw) {
   ptx_builder *b = k->b;
-  uint8_t space = k->insn->mods.space;
+  uint8_t space = space_of_address(k);
   bool whole = raw->kind == PTX_RAW_NAME && raw->indexed; /* a[3] without brackets around */
   if (raw->kind != PTX_RAW_MEM && !whole)
     ptx_fail(&b->r, &raw->at, "%s takes an address in brackets here", name_of(k));
+  if (raw->behind.kind == PTX_T_DOT) {
+    if (k->insn->op != PTX_OP_ld_mem || raw->behind.bytes != 7 || memcmp(raw->behind.text, "unified", 7) != 0)
+      ptx_fail(&b->r, &raw->behind, "'.%.*s' cannot stand behind an address", PTX_TEXT(&raw->behind));
+    ptx_need(b, &raw->behind, 80, 90, false);
+    k->insn->mods.unified = PTX_UNIFIED;
+  }
+  if (raw->name.kind == PTX_T_END && space != PTX_SPACE_LOCAL)
+    ptx_fail(&b->r, &raw->at, "only local memory has addresses that are constants");
   if (raw->name.kind == PTX_T_END)
     return (ptx_operand){.kind = PTX_MEM_IMM, .offset = raw->offset};
   ref f = look_up(b, &raw->name);
@@ -313,16 +338,10 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
     return (ptx_operand){.kind = PTX_MEM_REG, .type = b->regs[reg].type, .index = reg, .offset = raw->offset};
   }
   case REF_VAR:
-    /* the first address of an instruction lies in its space; of one with two addresses the form says it all
-     */
-    if (k->slot == &ptx_table_get()->slots[ptx_table_get()->forms[k->insn->form].first_slot] ||
-        !k->insn->mods.space2) {
-      if (space != PTX_SPACE_GENERIC && f.var->space != space &&
-          !(space == PTX_SPACE_SHARED_CLUSTER && f.var->space == PTX_SPACE_SHARED) &&
-          ptx_op_get((ptx_op)k->insn->op)->sync != PTX_SYNC_COPY)
-        ptx_fail(&b->r, &raw->name, "'%.*s' is in .%s, the instruction accesses .%s", PTX_TEXT(&raw->name),
-                 f.var->space ? ptx_mod_name((ptx_mod)f.var->space) : "reg", ptx_mod_name((ptx_mod)space));
-    }
+    if (space != PTX_SPACE_GENERIC && f.var->space != space &&
+        !(space == PTX_SPACE_SHARED_CLUSTER && f.var->space == PTX_SPACE_SHARED))
+      ptx_fail(&b->r, &raw->name, "'%.*s' is in .%s, the instruction accesses .%s", PTX_TEXT(&raw->name),
+               f.var->space ? ptx_mod_name((ptx_mod)f.var->space) : "reg", ptx_mod_name((ptx_mod)space));
     if (f.var->space == PTX_SPACE_GENERIC)
       ptx_fail(&b->r, &raw->name, "'%.*s' is in a register and has no address", PTX_TEXT(&raw->name));
     return (ptx_operand){
@@ -469,7 +488,7 @@ static ptx_operand from_selected(binding *k, const ptx_raw *raw) {
       ptx_fail(&k->b->r, p, "no selector '.%.*s' here", PTX_TEXT(p));
     whole.part.kind = PTX_T_END;
   }
-  ptx_operand o = from_source(k, &whole);
+  ptx_operand o = k->slot->letter == 'u' ? from_dest(k, &whole) : from_source(k, &whole);
   o.part = (uint8_t)part;
   return o;
 }
@@ -490,6 +509,7 @@ static ptx_operand bind(binding *k, const ptx_raw *raw) {
   case 'W':
     return from_source(k, raw);
   case 'v':
+  case 'u':
     return from_selected(k, raw);
   case 'a':
     k->type = r->unit->m.address_bits == 64 ? PTX_U64 : PTX_U32;
@@ -650,7 +670,7 @@ static void check_arguments(ptx_builder *b, call *c, const ptx_token *callee, co
                             uint32_t n, const char *what) {
   bool open_end = n && params[n - 1].unsized; /* the last parameter takes whatever follows */
   if (open_end ? c->n + 1 < n : c->n != n)
-    ptx_fail(&b->r, callee, "'%.*s' has %u %s, not %u", PTX_TEXT(callee), n, what, c->n);
+    ptx_fail(&b->r, callee, "'%.*s' has %u %s%s, not %u", PTX_TEXT(callee), n, what, n == 1 ? "" : "s", c->n);
   for (unsigned a = 0; a < c->n && a < n; a++) {
     const ptx_var *p = &params[a];
     ptx_operand *o = &c->list[a];
@@ -711,8 +731,8 @@ void ptx_read_call(ptx_builder *b, ptx_insn *i) {
     const ptx_func *fn = &u->m.funcs[f.index];
     if (fn->entry)
       ptx_fail(r, &callee, "'%.*s' is a kernel", PTX_TEXT(&callee));
-    check_arguments(b, rets, &callee, fn->rets, fn->n_rets, "results");
-    check_arguments(b, args, &callee, fn->params, fn->n_params, "parameters");
+    check_arguments(b, rets, &callee, fn->rets, fn->n_rets, "result");
+    check_arguments(b, args, &callee, fn->params, fn->n_params, "parameter");
     b->operands[i->operands + 1] = (ptx_operand){.kind = PTX_FUNC, .index = f.index};
   } else if (f.kind == REF_REG) {
     ptx_type t = (ptx_type)b->regs[f.index].type;
@@ -729,8 +749,8 @@ void ptx_read_call(ptx_builder *b, ptx_insn *i) {
     uint32_t d = base_map_get(&b->labels, key);
     if (d != BASE_MISSING && b->decls[d].kind == PTX_D_PROTO && f.kind == REF_REG) {
       const ptx_proto *p = &b->protos[b->decls[d].index];
-      check_arguments(b, rets, &callee, p->rets, p->n_rets, "results");
-      check_arguments(b, args, &callee, p->params, p->n_params, "parameters");
+      check_arguments(b, rets, &callee, p->rets, p->n_rets, "result");
+      check_arguments(b, args, &callee, p->params, p->n_params, "parameter");
     }
     *PTX_PUSH(b, uses) = (ptx_use){key, *proto, i->operands + 3, 0};
     b->operands[i->operands + 3] = (ptx_operand){.kind = PTX_PROTO, .index = PTX_NONE};
