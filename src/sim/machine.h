@@ -256,21 +256,27 @@ typedef enum sim_unit_state {
   SIM_SLEEPS      /* in a loop that would only repeat itself */
 } sim_unit_state;
 
-/* What a loop watches while it sleeps. */
+/* A word that a loop read while it was looked at. */
 typedef struct sim_watched {
   sim_word word;
-  uint8_t *at; /* NULL: no longer memory */
+  uint8_t *at;
   uint64_t value[2];
 } sim_watched;
 
+/* One time round a loop, looked at: probe.c. */
 typedef struct sim_probe {
-  const sim_op *head;       /* of the loop */
-  uint64_t *before;         /* relevant registers of its head: snapshot */
-  uint32_t before_words;
+  const sim_op *head;
+  uint32_t mask, frame;
+  uint8_t *before; /* the relevant registers at the head */
+  uint32_t before_capacity;
   sim_watched *watched;
   uint32_t n_watched, cap_watched;
-  bool running, wrote, clock, spoiled, host, calls;
-  uint32_t insns;
+  int64_t insns;
+  bool running;
+  bool wrote;   /* a byte changed, or might have */
+  bool clock;   /* it read one */
+  bool spoiled; /* nothing can be said */
+  bool host;    /* it read a word that the host may write */
 } sim_probe;
 
 typedef struct sim_unit {
@@ -294,8 +300,6 @@ typedef struct sim_unit {
   sim_probe *probe;
 } sim_unit;
 
-typedef struct sim_copies sim_copies; /* asynchronous copies under way: copy.c */
-
 typedef struct sim_warp {
   struct sim_block *block;
   uint32_t index;
@@ -308,6 +312,7 @@ typedef struct sim_warp {
   uint8_t *local;
   uint32_t local_bytes; /* of a lane */
   uint32_t at_cluster, cluster_phase; /* lanes that arrived and have not waited, and in which phase (parity) */
+  uint32_t groups[SIM_LANES];         /* cp.async groups committed */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
 } sim_warp;
@@ -315,10 +320,9 @@ enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARP
 
 #define SIM_BARRIERS 16
 typedef struct sim_barrier {
-  uint32_t arrived; /* threads, with those of warps that ended */
-  uint32_t want;    /* 0: the whole block */
-  uint32_t red_and, red_or, red_popc;
-  uint32_t waiters; /* units */
+  uint32_t have;    /* threads that arrived in this phase */
+  uint32_t want;    /* 0: all that live */
+  uint32_t popc;    /* of those, with a true predicate: bar.red */
   uint64_t phase;
   uint32_t *lanes;  /* of each warp: who arrived in this phase */
 } sim_barrier;
@@ -336,7 +340,7 @@ typedef struct sim_block {
   uint64_t number;
   uint32_t id[3];
   uint32_t sm, rank;
-  sim_cluster *cluster;
+  sim_cluster *cluster; /* a block without one is a cluster by itself */
   uint32_t n_warps, n_threads, live;
   uint32_t ready; /* warps that have a ready unit */
   uint32_t asleep; /* warps that have one asleep */
@@ -348,7 +352,6 @@ typedef struct sim_block {
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
   sim_barrier barriers[SIM_BARRIERS];
-  sim_copies *copies;
   sim_warp *warps;
   void *memory; /* one piece for all of that */
 } sim_block;
@@ -388,7 +391,7 @@ struct sim_device {
   sim_module *modules;
   const sim_watcher *watcher;
   struct sim_run *run;
-  uint64_t clock;      /* ns; also counts cycles */
+  uint64_t clock;      /* how far the virtual clock is ahead of the instructions run */
   uint64_t clock_step; /* by which it jumps when only the clock can wake anybody */
   uint64_t random;
   sim_stats stats;
@@ -472,16 +475,28 @@ static inline bool sim_watches(const sim_run *r, uint32_t what) {
 }
 
 /* probe.c */
-void sim_probe_begin(sim_run *r, const sim_op *head);
-void sim_probe_end(sim_run *r, const sim_op *head); /* at the head again: sleeps, or not */
+enum { SIM_PROBE_INSNS = 65536 };
+void sim_probe_begin(sim_run *r, sim_unit *u); /* u stands at a loop's head */
+void sim_probe_end(sim_run *r);                /* r->unit is at the head again: it sleeps, or not */
 void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes);
 void sim_probe_spoil(sim_probe *p);
-bool sim_probe_wakes(sim_device *d, sim_unit *u);
+bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
+void sim_slices_free(sim_func *f);
+
+/* The virtual clock, in ns and in cycles: an instruction takes one. */
+static inline uint64_t sim_now(const sim_run *r) {
+  return r->device->clock + r->warp_insns;
+}
 
 /* barrier.c */
 void sim_barriers_exit(sim_run *r, sim_block *b);
 void sim_cluster_exit(sim_run *r, sim_block *b, uint32_t threads);
+/* Whoever waits at griddepcontrol.wait for grid `id` goes on. */
+void sim_grid_ended(sim_run *r, uint64_t id);
+/* mbarrier.c: bytes have come for an object; false: a fault was raised */
+bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank, uint32_t bytes,
+                           uint32_t lane);
 /* warp.c */
 void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
 
