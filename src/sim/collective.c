@@ -305,6 +305,20 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
   }
 }
 
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u) {
+  const together *t = u->pc->more;
+  const uint32_t *masks = (const uint32_t *)(w->regs + u->frame + t->mask);
+  uint32_t named = 0, here = 0;
+  if ((t->mask & 3) != SIM_IN_FRAME) /* a constant: of any block alike */
+    masks = (const uint32_t *)((t->mask & 3) == SIM_IN_CONST ? w->block->grid->code->consts + t->mask - SIM_IN_CONST
+                                                             : w->block->pool + t->mask - SIM_IN_BLOCK);
+  SIM_EACH(i, u->mask)
+    named |= masks[i];
+  SIM_EACH(k, w->at_warp)
+    here |= w->units[k].mask;
+  return named & w->live & ~here;
+}
+
 static const sim_op *activemask(const sim_op *o, sim_ctx *c) {
   uint32_t *d = sim_at(c, o->d);
   SIM_EACH(i, c->mask)

@@ -170,6 +170,7 @@ struct sim_kernel {
 typedef struct sim_symbol {
   uint64_t address;
   bool placed; /* false: shared, or extern that nobody defined */
+  bool own;    /* its memory is this module's */
 } sim_symbol;
 
 struct sim_module {
@@ -353,7 +354,8 @@ typedef struct sim_block {
   uint32_t *barrier_lanes;
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
-  void *memory; /* one piece for all of that */
+  void *memory;   /* one piece for all of that */
+  uint8_t *local; /* of its threads */
 } sim_block;
 
 /* A launch. */
@@ -498,13 +500,18 @@ void sim_grid_ended(sim_run *r, uint64_t id);
 bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank, uint32_t bytes,
                            uint32_t lane);
 /* warp.c */
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u); /* lanes that a unit in SIM_AT_WARP waits for */
 void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
 
 /* launch.c */
-bool sim_admit(sim_device *d, char **error);
-void sim_block_end(sim_device *d, sim_block *b);
+bool sim_admit(sim_device *d); /* false: out of memory */
+bool sim_cluster_begin(sim_run *r, sim_block *b); /* starts the block and those of its cluster; false: out of memory */
+void sim_block_enter(sim_run *r, sim_block *b);   /* r runs it now */
+bool sim_block_end(sim_run *r, sim_block *b);     /* true: its grid has ended */
 void sim_grid_free(sim_device *d, sim_grid *g);
-void sim_block_prologue(sim_run *r, sim_block *b);
+void sim_drop_all(sim_device *d);
+void sim_sms_fill(sim_device *d);
+void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks, sim_need *out);
 
 /* ------------------------------------------------------------------ access.c: memory */
 
