@@ -126,7 +126,8 @@ bool ptx_const_as(ptx_const c, ptx_type type, uint64_t *bits);
 
 /* ------------------------------------------------------------------ var.c */
 
-typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM } ptx_var_place;
+/* A function's last parameter may be an array without a size, which takes all further arguments. */
+typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM, PTX_AT_OPEN_PARAM } ptx_var_place;
 
 /* Reads from behind the state space to behind the last declarator: [.align] [.v4] type name[dims] [= init] {,
  * ...}. Each variable goes to `add`. `base` holds what stood before: space, linkage. */

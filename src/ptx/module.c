@@ -134,6 +134,8 @@ static void read_attributes(ptx_reader *r, ptx_func *f) {
     }
     if (!f->entry)
       ptx_fail(r, &t, "'.%s' is for kernels", ptx_directive_name(d));
+    if (f->maxntid[0] && f->reqntid[0])
+      ptx_fail(r, &t, "'.maxntid' and '.reqntid' do not go together");
   }
 }
 
@@ -295,8 +297,8 @@ static void read_statement(ptx_reader *r) {
   }
   if (ptx_space_of(d) != PTX_SPACE_GENERIC && d != PTX_DIR_PARAM) {
     ptx_var base = {.space = ptx_space_of(d), .linkage = linkage};
-    if (base.space == PTX_SPACE_LOCAL && linkage != PTX_LINK_NONE)
-      ptx_fail(r, &t, "a local variable has no linkage");
+    if (base.space == PTX_SPACE_LOCAL)
+      ptx_fail(r, &t, "a local variable belongs into a function");
     ptx_read_vars(r, base, PTX_AT_MODULE, add_var, NULL);
     ptx_expect(r, ";");
     return;

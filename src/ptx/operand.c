@@ -57,6 +57,8 @@ static ptx_raw read_address(ptx_builder *b) {
     raw.offset = ptx_expr_int(r);
   }
   ptx_expect(r, "]");
+  if (r->token.kind == PTX_T_DOT && r->token.glued)
+    raw.behind = ptx_next(r);
   return raw;
 }
 
@@ -294,6 +296,12 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
   bool whole = raw->kind == PTX_RAW_NAME && raw->indexed; /* a[3] without brackets around */
   if (raw->kind != PTX_RAW_MEM && !whole)
     ptx_fail(&b->r, &raw->at, "%s takes an address in brackets here", name_of(k));
+  if (raw->behind.kind == PTX_T_DOT) {
+    if (k->insn->op != PTX_OP_ld_mem || raw->behind.bytes != 7 || memcmp(raw->behind.text, "unified", 7) != 0)
+      ptx_fail(&b->r, &raw->behind, "'.%.*s' cannot stand behind an address", PTX_TEXT(&raw->behind));
+    ptx_need(b, &raw->behind, 80, 90, false);
+    k->insn->mods.unified = PTX_UNIFIED;
+  }
   if (raw->name.kind == PTX_T_END)
     return (ptx_operand){.kind = PTX_MEM_IMM, .offset = raw->offset};
   ref f = look_up(b, &raw->name);
