@@ -1,5 +1,6 @@
-/* approx.c: the approximations. PTX bounds their error; a GPU computes them in its own way, so last bits differ
- * from it. Here each is computed in double and rounded once: never further than that bound, usually the nearest.
+/* approx.c: the approximations. PTX bounds their error; a GPU computes them in its own way, so last bits
+ * differ from it. Here each is computed in double and rounded once: never further than that bound, usually
+ * the nearest.
  *
  *   instruction            PTX's bound                       here, at most
  *   ex2.approx.f32         2^-22 relative                    0.5 ulp + 1e-13
@@ -21,8 +22,8 @@
 #include "sim/exec/series.h"
 
 /* Plain, and with flushing. */
-#define APPROX1(name, function)                                                           \
-  SIM_HANDLER1(name, float, float, end_f32((float)function(a), 0))                        \
+#define APPROX1(name, function)                                    \
+  SIM_HANDLER1(name, float, float, end_f32((float)function(a), 0)) \
   SIM_HANDLER1(name##_ftz, float, float, end_f32((float)function(flush_f32(a, FTZ)), FTZ))
 
 static inline double rcp_of(float a) {
@@ -45,14 +46,16 @@ SIM_HANDLER1(tanh, float, float, end_f32((float)series_tanh(a), 0))
 static inline float quotient(float a, float b, int how) {
   a = flush_f32(a, how), b = flush_f32(b, how);
   float zero = f32_of(bits_of_f32(b) & 0x80000000);
-  return end_f32((bits_of_f32(b) & 0x7fffffff) > 0x7e800000 && b == b ? a * zero : (float)((double)a / b), how);
+  return end_f32((bits_of_f32(b) & 0x7fffffff) > 0x7e800000 && b == b ? a * zero : (float)((double)a / b),
+                 how);
 }
 SIM_HANDLER2(div_approx, float, float, float, quotient(a, b, 0))
 SIM_HANDLER2(div_approx_ftz, float, float, float, quotient(a, b, FTZ))
 SIM_HANDLER2(div_full, float, float, float, end_f32(a / b, 0))
 SIM_HANDLER2(div_full_ftz, float, float, float, end_f32(flush_f32(a, FTZ) / flush_f32(b, FTZ), FTZ))
 
-/* Sine (quarter 0) and cosine (quarter 1). Lanes too far out for the short reduction go through the C library. */
+/* Sine (quarter 0) and cosine (quarter 1). Lanes too far out for the short reduction go through the C
+ * library. */
 static inline const sim_op *circle(const sim_op *o, sim_ctx *ctx, uint64_t quarter, int how, int full) {
   float *d = sim_at(ctx, o->d);
   const float *a = sim_at(ctx, o->a);
@@ -97,7 +100,8 @@ SIM_HANDLER1(rcp_ftz_f64, uint64_t, uint64_t, nearest_upper_f64(1 / f64_of(upper
 SIM_HANDLER1(rsqrt_ftz_f64, uint64_t, uint64_t, nearest_upper_f64(1 / __builtin_sqrt(f64_of(upper_f64(a)))))
 SIM_HANDLER1(rsqrt_f64, double, double, end_f64(1 / __builtin_sqrt(a), a, 0, 0))
 
-/* Halves, through f32: 24 bits are more than twice 11, so the second rounding is innocent to within the bound. */
+/* Halves, through f32: 24 bits are more than twice 11, so the second rounding is innocent to within the
+ * bound. */
 #define SIDES(f, x) (f(x) | f((x) >> 16) << 16)
 static inline uint32_t ex2_f16(uint32_t a) {
   return f16_of_f32((float)series_exp2(f32_of_f16(a & 0xffff)));
@@ -111,8 +115,8 @@ static inline uint32_t tanh_f16(uint32_t a) {
 static inline uint32_t tanh_bf16(uint32_t a) {
   return bf16_of_f32((float)series_tanh(f32_of_bf16(a & 0xffff)));
 }
-#define HALVES1(name)                                               \
-  SIM_HANDLER1(name##_one, uint32_t, uint32_t, name(a))             \
+#define HALVES1(name)                                   \
+  SIM_HANDLER1(name##_one, uint32_t, uint32_t, name(a)) \
   SIM_HANDLER1(name##_two, uint32_t, uint32_t, SIDES(name, a))
 HALVES1(ex2_f16)
 HALVES1(ex2_bf16)
@@ -120,10 +124,10 @@ HALVES1(tanh_f16)
 HALVES1(tanh_bf16)
 
 #define USE_FTZ(op, ftz, name) ((ftz) ? SIM_USE(op, name##_ftz) : SIM_USE(op, name))
-#define USE_HALVES(op, t, name)                              \
-  ((t) == PTX_F16     ? SIM_USE(op, name##_f16_one)          \
-   : (t) == PTX_F16X2 ? SIM_USE(op, name##_f16_two)          \
-   : (t) == PTX_BF16  ? SIM_USE(op, name##_bf16_one)         \
+#define USE_HALVES(op, t, name)                      \
+  ((t) == PTX_F16     ? SIM_USE(op, name##_f16_one)  \
+   : (t) == PTX_F16X2 ? SIM_USE(op, name##_f16_two)  \
+   : (t) == PTX_BF16  ? SIM_USE(op, name##_bf16_one) \
                       : SIM_USE(op, name##_bf16_two))
 
 sim_select SIM_LEVELED(sim_select_approx);

@@ -1,9 +1,9 @@
-/* arith.h: what the arithmetic of all types shares: loops over lanes, bit patterns, flushing, saturation, NaNs,
- * the rounding mode, predicates from lanes. Only files of exec/ include it.
+/* arith.h: what the arithmetic of all types shares: loops over lanes, bit patterns, flushing, saturation,
+ * NaNs, the rounding mode, predicates from lanes. Only files of exec/ include it.
  *
  * Whoever computes in a rounding mode other than to nearest sets it with round_to and restores it with
- * round_back. Both clobber memory, so a lane loop between them, which loads its operands and stores its results,
- * cannot be moved across; constants must not be folded there, and none of the loops has two of them.
+ * round_back. Both clobber memory, so a lane loop between them, which loads its operands and stores its
+ * results, cannot be moved across; constants must not be folded there, and none of the loops has two of them.
  */
 #ifndef MUSTER_SIM_ARITH_H
 #define MUSTER_SIM_ARITH_H
@@ -67,8 +67,8 @@ static inline float end_f32(float r, int how) {
   }
   return r == r ? r : f32_of(NAN_F32);
 }
-/* The end of an f64 instruction: payloads pass as in the machine that runs us, first operand first. A NaN made
- * here and not passed on is the negative quiet one, as a GPU's. */
+/* The end of an f64 instruction: payloads pass as in the machine that runs us, first operand first. A NaN
+ * made here and not passed on is the negative quiet one, as a GPU's. */
 #define QUIET 0x0008000000000000u
 static inline double end_f64(double r, double a, double b, double c) {
   uint64_t u = a != a   ? bits_of_f64(a) | QUIET
@@ -125,8 +125,8 @@ static inline void round_back(unsigned was) {
 #endif
 
 /* ---- lane loops ----
- * As SIM_HANDLER1..3 of exec.h, with statements before and after the loop. D, A, B, C, E: types of a lane; the
- * expression sees a, b, c, e (the fourth operand, whose place is in o->x) and the op as o. */
+ * As SIM_HANDLER1..3 of exec.h, with statements before and after the loop. D, A, B, C, E: types of a lane;
+ * the expression sees a, b, c, e (the fourth operand, whose place is in o->x) and the op as o. */
 #define LANES_(name, D, before, after, operands, values, expr)        \
   static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
     D *d_ = sim_at(ctx, o->d);                                        \
@@ -150,27 +150,27 @@ static inline void round_back(unsigned was) {
   }
 #define LANES1(name, D, A, before, after, expr) \
   LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a);, A a = a_[i];, expr)
-#define LANES2(name, D, A, B, before, after, expr)                                                           \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);           \
+#define LANES2(name, D, A, B, before, after, expr)                                                 \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
          , A a = a_[i]; B b = b_[i];, expr)
-#define LANES3(name, D, A, B, C, before, after, expr)                                                        \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);           \
+#define LANES3(name, D, A, B, C, before, after, expr)                                              \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
          const C *c_ = sim_at(ctx, o->c);, A a = a_[i]; B b = b_[i]; C c = c_[i];, expr)
-#define LANES4(name, D, A, B, C, E, before, after, expr)                                                     \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);           \
-         const C *c_ = sim_at(ctx, o->c); const E *e_ = sim_at(ctx, o->x);                                   \
-         , A a = a_[i]; B b = b_[i]; C c = c_[i]; E e = e_[i];, expr)
+#define LANES4(name, D, A, B, C, E, before, after, expr)                                              \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);    \
+         const C *c_ = sim_at(ctx, o->c); const E *e_ = sim_at(ctx, o->x);, A a = a_[i]; B b = b_[i]; \
+         C c = c_[i]; E e = e_[i];, expr)
 #define NOTHING
 
 /* The same with the rounding mode of o->imm and the words (FTZ, SAT) of o->y as `how`. */
-#define DIRECTED                     \
-  const int how = (int)o->y;         \
-  (void)how;                         \
+#define DIRECTED             \
+  const int how = (int)o->y; \
+  (void)how;                 \
   unsigned was_ = round_to((unsigned)o->imm)
 #define RESTORED round_back(was_)
 
 /* ---- integer types: name, type of its lane, of its value, the unsigned type of its width ---- */
-#define EACH_INT(X)                 \
+#define EACH_INT(X)                    \
   X(u16, uint32_t, uint16_t, uint16_t) \
   X(s16, uint32_t, int16_t, uint16_t)  \
   X(u32, uint32_t, uint32_t, uint32_t) \
@@ -178,7 +178,7 @@ static inline void round_back(unsigned was) {
   X(u64, uint64_t, uint64_t, uint64_t) \
   X(s64, uint64_t, int64_t, uint64_t)
 
-#define USE_INT(op, t, name)              \
+#define USE_INT(op, t, name)                  \
   ((t) == PTX_U16   ? SIM_USE(op, name##_u16) \
    : (t) == PTX_S16 ? SIM_USE(op, name##_s16) \
    : (t) == PTX_U32 ? SIM_USE(op, name##_u32) \

@@ -39,8 +39,8 @@ SIM_HANDLER1(brev_64, uint64_t, uint64_t, reversed_64(a))
 /* The highest bit that is not a sign bit, as its place or as the shift that brings it to the top. */
 #define NO_SIGN_32(a) ((a) ^ (uint32_t)((int32_t)(a) >> 31))
 #define NO_SIGN_64(a) ((a) ^ (uint64_t)((int64_t)(a) >> 63))
-#define FIND(t, L, width, x)                                                                      \
-  SIM_HANDLER1(bfind_##t, uint32_t, L, (x) ? width - 1 - zeros_##width(x) : UINT32_MAX)           \
+#define FIND(t, L, width, x)                                                            \
+  SIM_HANDLER1(bfind_##t, uint32_t, L, (x) ? width - 1 - zeros_##width(x) : UINT32_MAX) \
   SIM_HANDLER1(bfind_shiftamt_##t, uint32_t, L, (x) ? zeros_##width(x) : UINT32_MAX)
 FIND(u32, uint32_t, 32, a)
 FIND(s32, uint32_t, 32, NO_SIGN_32(a))
@@ -135,18 +135,19 @@ SIM_HANDLER2(bmsk_clamp, uint32_t, uint32_t, uint32_t, ones_at(a, b, 1))
 #define HALF_s(x, i) ((int16_t)((x) >> 16 * (i)))
 #define DP4(s, t, i) (uint32_t)((int32_t)BYTE_##s(a, i) * (int32_t)BYTE_##t(b, i))
 #define DP2(s, t, i, j) (uint32_t)((int32_t)HALF_##s(a, i) * (int32_t)BYTE_##t(b, j))
-#define DOT(s, t)                                                                                             \
-  SIM_HANDLER3(dp4a_##s##t, uint32_t, uint32_t, uint32_t, uint32_t,                                           \
-               c + DP4(s, t, 0) + DP4(s, t, 1) + DP4(s, t, 2) + DP4(s, t, 3))                                 \
-  SIM_HANDLER3(dp2a_lo_##s##t, uint32_t, uint32_t, uint32_t, uint32_t, c + DP2(s, t, 0, 0) + DP2(s, t, 1, 1)) \
+#define DOT(s, t)                                                             \
+  SIM_HANDLER3(dp4a_##s##t, uint32_t, uint32_t, uint32_t, uint32_t,           \
+               c + DP4(s, t, 0) + DP4(s, t, 1) + DP4(s, t, 2) + DP4(s, t, 3)) \
+  SIM_HANDLER3(dp2a_lo_##s##t, uint32_t, uint32_t, uint32_t, uint32_t,        \
+               c + DP2(s, t, 0, 0) + DP2(s, t, 1, 1))                         \
   SIM_HANDLER3(dp2a_hi_##s##t, uint32_t, uint32_t, uint32_t, uint32_t, c + DP2(s, t, 0, 2) + DP2(s, t, 1, 3))
 DOT(u, u)
 DOT(u, s)
 DOT(s, u)
 DOT(s, s)
 
-#define USE_DOT(op, i, name)                                                                                  \
-  ((i)->type[0] == PTX_U32 ? ((i)->type[1] == PTX_U32 ? SIM_USE(op, name##_uu) : SIM_USE(op, name##_us))      \
+#define USE_DOT(op, i, name)                                                                             \
+  ((i)->type[0] == PTX_U32 ? ((i)->type[1] == PTX_U32 ? SIM_USE(op, name##_uu) : SIM_USE(op, name##_us)) \
                            : ((i)->type[1] == PTX_U32 ? SIM_USE(op, name##_su) : SIM_USE(op, name##_ss)))
 #define USE_TYPE(op, t, name)                 \
   ((t) == PTX_U32   ? SIM_USE(op, name##_u32) \

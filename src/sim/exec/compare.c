@@ -1,7 +1,8 @@
 /* compare.c: setp and set of integers, f32, f64, f16, bf16 and pairs.
  *
  * A few comparisons make them all: "greater" swaps the operands, an opposite swaps the two results (setp) or
- * asks for the opposite (set). A float comparison that is also true of NaN is the opposite of one that is not.
+ * asks for the opposite (set). A float comparison that is also true of NaN is the opposite of one that is
+ * not.
  */
 #include "sim/exec/arith.h"
 #include "sim/exec/narrow.h"
@@ -69,31 +70,31 @@ static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full
   }
 }
 
-#define COMPARE(name, A, expr)                                            \
-  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) {     \
-    const A *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);             \
-    LANE_MASKS(m_);                                                       \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                 \
-      A a = a_[i], b = b_[i];                                             \
-      m_[i] = (expr) ? UINT32_MAX : 0;                                    \
-    }                                                                     \
-    return bits_of_lanes(m_);                                             \
-  }                                                                       \
-  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *c) {  \
-    sim_compared(o, c, name##_bits(o, c), 1);                             \
-    return o + 1;                                                         \
-  }                                                                       \
+#define COMPARE(name, A, expr)                                             \
+  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) {      \
+    const A *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);              \
+    LANE_MASKS(m_);                                                        \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                  \
+      A a = a_[i], b = b_[i];                                              \
+      m_[i] = (expr) ? UINT32_MAX : 0;                                     \
+    }                                                                      \
+    return bits_of_lanes(m_);                                              \
+  }                                                                        \
+  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *c) {   \
+    sim_compared(o, c, name##_bits(o, c), 1);                              \
+    return o + 1;                                                          \
+  }                                                                        \
   static const sim_op *setp_##name##_masked(const sim_op *o, sim_ctx *c) { \
-    sim_compared(o, c, name##_bits(o, c), 0);                             \
-    return o + 1;                                                         \
-  }                                                                       \
-  static const sim_op *set_##name##_full(const sim_op *o, sim_ctx *c) {   \
-    set_lanes(o, c, name##_bits(o, c), 1);                                \
-    return o + 1;                                                         \
-  }                                                                       \
-  static const sim_op *set_##name##_masked(const sim_op *o, sim_ctx *c) { \
-    set_lanes(o, c, name##_bits(o, c), 0);                                \
-    return o + 1;                                                         \
+    sim_compared(o, c, name##_bits(o, c), 0);                              \
+    return o + 1;                                                          \
+  }                                                                        \
+  static const sim_op *set_##name##_full(const sim_op *o, sim_ctx *c) {    \
+    set_lanes(o, c, name##_bits(o, c), 1);                                 \
+    return o + 1;                                                          \
+  }                                                                        \
+  static const sim_op *set_##name##_masked(const sim_op *o, sim_ctx *c) {  \
+    set_lanes(o, c, name##_bits(o, c), 0);                                 \
+    return o + 1;                                                          \
   }
 
 COMPARE(eq_32, uint32_t, a == b)
@@ -108,11 +109,11 @@ COMPARE(lt_s64, int64_t, a < b)
 #define F16(x) f32_of_f16((x) & 0xffff)
 #define F16_FTZ(x) f32_of_f16(((x) & 0x7c00) ? (x) & 0xffff : (x) & 0x8000)
 #define BF16(x) f32_of_bf16((x) & 0xffff)
-#define FLOATS(name, A, of)                               \
-  COMPARE(eq_##name, A, of(a) == of(b))                   \
-  COMPARE(lt_##name, A, of(a) < of(b))                    \
-  COMPARE(le_##name, A, of(a) <= of(b))                   \
-  COMPARE(ne_##name, A, of(a) < of(b) || of(a) > of(b))   \
+#define FLOATS(name, A, of)                             \
+  COMPARE(eq_##name, A, of(a) == of(b))                 \
+  COMPARE(lt_##name, A, of(a) < of(b))                  \
+  COMPARE(le_##name, A, of(a) <= of(b))                 \
+  COMPARE(ne_##name, A, of(a) < of(b) || of(a) > of(b)) \
   COMPARE(num_##name, A, of(a) == of(a) && of(b) == of(b))
 #define ITSELF(x) (x)
 FLOATS(f32, float, ITSELF)
@@ -123,11 +124,11 @@ FLOATS(ftz_f16, uint32_t, F16_FTZ)
 FLOATS(bf16, uint32_t, BF16)
 
 #define USE_CMP(op, set, name) ((set) ? SIM_USE(op, set_##name) : SIM_USE(op, setp_##name))
-#define USE_FLOATS(op, set, how, name)               \
-  ((how) == EQ   ? USE_CMP(op, set, eq_##name)       \
-   : (how) == LT ? USE_CMP(op, set, lt_##name)       \
-   : (how) == LE ? USE_CMP(op, set, le_##name)       \
-   : (how) == NE ? USE_CMP(op, set, ne_##name)       \
+#define USE_FLOATS(op, set, how, name)         \
+  ((how) == EQ   ? USE_CMP(op, set, eq_##name) \
+   : (how) == LT ? USE_CMP(op, set, lt_##name) \
+   : (how) == LE ? USE_CMP(op, set, le_##name) \
+   : (how) == NE ? USE_CMP(op, set, ne_##name) \
                  : USE_CMP(op, set, num_##name))
 
 /* ---- pairs of halves: both comparisons at once, chosen as they run ---- */

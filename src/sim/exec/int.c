@@ -1,8 +1,8 @@
 /* int.c: integer arithmetic: add, sub, mul, mad, mul24, mad24, sad, div, rem, abs, neg, min, max.
  *
- * Everything wraps. Division by zero gives all ones and leaves the dividend as the remainder, the most negative
- * number by -1 gives itself, as on a GPU. Carries are in carry.c. Results of 16 bits leave the upper half of the
- * lane zero: each expression ends in the unsigned type of its width.
+ * Everything wraps. Division by zero gives all ones and leaves the dividend as the remainder, the most
+ * negative number by -1 gives itself, as on a GPU. Carries are in carry.c. Results of 16 bits leave the upper
+ * half of the lane zero: each expression ends in the unsigned type of its width.
  */
 #include "sim/exec/arith.h"
 
@@ -41,8 +41,8 @@ static inline uint64_t hi_s64(int64_t a, int64_t b) {
 EACH_INT(MUL_HI)
 EACH_INT(MAD_HI)
 
-#define WIDE(t, A, V, D)                                                                        \
-  SIM_HANDLER2(mul_wide_##t, D, A, A, (D)((D)(V)a * (D)(V)b))                                   \
+#define WIDE(t, A, V, D)                                      \
+  SIM_HANDLER2(mul_wide_##t, D, A, A, (D)((D)(V)a * (D)(V)b)) \
   SIM_HANDLER3(mad_wide_##t, D, A, A, D, (D)((D)(V)a * (D)(V)b + c))
 WIDE(u16, uint32_t, uint16_t, uint32_t)
 WIDE(s16, uint32_t, int16_t, uint32_t)
@@ -60,7 +60,8 @@ static inline uint32_t sub_sat(uint32_t a, uint32_t b) {
 }
 SIM_HANDLER2(add_sat_s32, uint32_t, uint32_t, uint32_t, add_sat(a, b))
 SIM_HANDLER2(sub_sat_s32, uint32_t, uint32_t, uint32_t, sub_sat(a, b))
-SIM_HANDLER3(mad_hi_sat_s32, uint32_t, uint32_t, uint32_t, uint32_t, add_sat(hi_s32((int32_t)a, (int32_t)b), c))
+SIM_HANDLER3(mad_hi_sat_s32, uint32_t, uint32_t, uint32_t, uint32_t,
+             add_sat(hi_s32((int32_t)a, (int32_t)b), c))
 
 /* 24 bits: the product has 48, lo means the lowest 32 of them, hi the highest. */
 static inline uint64_t product24_u32(uint32_t a, uint32_t b) {
@@ -69,32 +70,32 @@ static inline uint64_t product24_u32(uint32_t a, uint32_t b) {
 static inline uint64_t product24_s32(uint32_t a, uint32_t b) {
   return (uint64_t)((int64_t)((int32_t)(a << 8) >> 8) * ((int32_t)(b << 8) >> 8));
 }
-#define MUL24(t)                                                                                               \
-  SIM_HANDLER2(mul24_lo_##t, uint32_t, uint32_t, uint32_t, product24_##t(a, b))                                \
-  SIM_HANDLER2(mul24_hi_##t, uint32_t, uint32_t, uint32_t, product24_##t(a, b) >> 16)                          \
-  SIM_HANDLER3(mad24_lo_##t, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)product24_##t(a, b) + c)        \
-  SIM_HANDLER3(mad24_hi_##t, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(product24_##t(a, b) >> 16) + c)
+#define MUL24(t)                                                                                        \
+  SIM_HANDLER2(mul24_lo_##t, uint32_t, uint32_t, uint32_t, product24_##t(a, b))                         \
+  SIM_HANDLER2(mul24_hi_##t, uint32_t, uint32_t, uint32_t, product24_##t(a, b) >> 16)                   \
+  SIM_HANDLER3(mad24_lo_##t, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)product24_##t(a, b) + c) \
+  SIM_HANDLER3(mad24_hi_##t, uint32_t, uint32_t, uint32_t, uint32_t,                                    \
+               (uint32_t)(product24_##t(a, b) >> 16) + c)
 MUL24(u32)
 MUL24(s32)
 SIM_HANDLER3(mad24_hi_sat_s32, uint32_t, uint32_t, uint32_t, uint32_t,
              add_sat((uint32_t)(product24_s32(a, b) >> 16), c))
 
-#define SAD(t, L, V, U)                                                                              \
-  SIM_HANDLER3(sad_##t, L, L, L, L, (U)(((V)a < (V)b ? (U)b - (U)a : (U)a - (U)b) + c))
+#define SAD(t, L, V, U) SIM_HANDLER3(sad_##t, L, L, L, L, (U)(((V)a < (V)b ? (U)b - (U)a : (U)a - (U)b) + c))
 EACH_INT(SAD)
 
-#define DIVISION(t, L, V, U, MIN)                                                                          \
-  static inline U div_one_##t(V a, V b) {                                                                  \
-    if (b == 0)                                                                                            \
-      return (U) ~(U)0;                                                                                    \
-    return MIN && (U)b == (U) ~(U)0 ? (U)(0 - (U)a) : (U)(a / b);                                          \
-  }                                                                                                        \
-  static inline U rem_one_##t(V a, V b) {                                                                  \
-    if (b == 0)                                                                                            \
-      return (U)a;                                                                                         \
-    return MIN && (U)b == (U) ~(U)0 ? (U)0 : (U)(a % b);                                                   \
-  }                                                                                                        \
-  SIM_HANDLER2(div_##t, L, L, L, div_one_##t((V)a, (V)b))                                                  \
+#define DIVISION(t, L, V, U, MIN)                                 \
+  static inline U div_one_##t(V a, V b) {                         \
+    if (b == 0)                                                   \
+      return (U) ~(U)0;                                           \
+    return MIN && (U)b == (U) ~(U)0 ? (U)(0 - (U)a) : (U)(a / b); \
+  }                                                               \
+  static inline U rem_one_##t(V a, V b) {                         \
+    if (b == 0)                                                   \
+      return (U)a;                                                \
+    return MIN && (U)b == (U) ~(U)0 ? (U)0 : (U)(a % b);          \
+  }                                                               \
+  SIM_HANDLER2(div_##t, L, L, L, div_one_##t((V)a, (V)b))         \
   SIM_HANDLER2(rem_##t, L, L, L, rem_one_##t((V)a, (V)b))
 DIVISION(u16, uint32_t, uint16_t, uint16_t, 0)
 DIVISION(s16, uint32_t, int16_t, uint16_t, 1)
@@ -110,13 +111,14 @@ ABS(s16, uint32_t, int16_t, uint16_t)
 ABS(s32, uint32_t, int32_t, uint32_t)
 ABS(s64, uint64_t, int64_t, uint64_t)
 
-#define MINMAX(t, L, V, U)                               \
-  SIM_HANDLER2(min_##t, L, L, L, (V)b < (V)a ? b : a)    \
+#define MINMAX(t, L, V, U)                            \
+  SIM_HANDLER2(min_##t, L, L, L, (V)b < (V)a ? b : a) \
   SIM_HANDLER2(max_##t, L, L, L, (V)b > (V)a ? b : a)
 EACH_INT(MINMAX)
 
 /* Pairs of half-words. */
-#define PAIR(f, T, a, b) ((uint32_t)(uint16_t)f((T)(a), (T)(b)) | (uint32_t)(uint16_t)f((T)((a) >> 16), (T)((b) >> 16)) << 16)
+#define PAIR(f, T, a, b) \
+  ((uint32_t)(uint16_t)f((T)(a), (T)(b)) | (uint32_t)(uint16_t)f((T)((a) >> 16), (T)((b) >> 16)) << 16)
 #define SUM(x, y) ((x) + (y))
 #define LESS(x, y) ((x) < (y) ? (x) : (y))
 #define MORE(x, y) ((x) > (y) ? (x) : (y))

@@ -1,20 +1,20 @@
 /* logic.c: and, or, xor, not, cnot, lop3 and the shifts shl, shr, shf.
  *
- * Predicates are words of 32 lanes, so their logic is one C operation. Shifts by more than the width give zeros,
- * or the sign.
+ * Predicates are words of 32 lanes, so their logic is one C operation. Shifts by more than the width give
+ * zeros, or the sign.
  */
 #include "sim/exec/arith.h"
 
-#define LOGIC(name, operator)                                                                    \
-  SIM_HANDLER2(name##_32, uint32_t, uint32_t, uint32_t, a operator b)                            \
-  SIM_HANDLER2(name##_64, uint64_t, uint64_t, uint64_t, a operator b)                            \
-  static const sim_op *name##_pred_full(const sim_op *o, sim_ctx *c) {                           \
-    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 1);                      \
-    return o + 1;                                                                                \
-  }                                                                                              \
-  static const sim_op *name##_pred_masked(const sim_op *o, sim_ctx *c) {                         \
-    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 0);                      \
-    return o + 1;                                                                                \
+#define LOGIC(name, operator)                                               \
+  SIM_HANDLER2(name##_32, uint32_t, uint32_t, uint32_t, a operator b)       \
+  SIM_HANDLER2(name##_64, uint64_t, uint64_t, uint64_t, a operator b)       \
+  static const sim_op *name##_pred_full(const sim_op *o, sim_ctx *c) {      \
+    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 1); \
+    return o + 1;                                                           \
+  }                                                                         \
+  static const sim_op *name##_pred_masked(const sim_op *o, sim_ctx *c) {    \
+    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 0); \
+    return o + 1;                                                           \
   }
 LOGIC(and, &)
 LOGIC(or, |)
@@ -34,29 +34,29 @@ static const sim_op *not_pred_masked(const sim_op *o, sim_ctx *c) {
   return o + 1;
 }
 
-/* lop3: bit 4a+2b+c of the table, at every place. Choosing by a bit between two words that are all ones or zeros
- * is x ^ ((x ^ y) & bit); the table's eight words are folded by c, b, a. */
+/* lop3: bit 4a+2b+c of the table, at every place. Choosing by a bit between two words that are all ones or
+ * zeros is x ^ ((x ^ y) & bit); the table's eight words are folded by c, b, a. */
 static inline uint32_t choose(uint32_t x, uint32_t y, uint32_t by) {
   return x ^ ((x ^ y) & by);
 }
 #define WORD(n) (0 - (table >> (n) & 1))
-#define TABLE                               \
-  const uint32_t table = (uint32_t)o->imm;  \
-  const uint32_t t0 = WORD(0);              \
-  const uint32_t t1 = WORD(1);              \
-  const uint32_t t2 = WORD(2);              \
-  const uint32_t t3 = WORD(3);              \
-  const uint32_t t4 = WORD(4);              \
-  const uint32_t t5 = WORD(5);              \
-  const uint32_t t6 = WORD(6);              \
+#define TABLE                              \
+  const uint32_t table = (uint32_t)o->imm; \
+  const uint32_t t0 = WORD(0);             \
+  const uint32_t t1 = WORD(1);             \
+  const uint32_t t2 = WORD(2);             \
+  const uint32_t t3 = WORD(3);             \
+  const uint32_t t4 = WORD(4);             \
+  const uint32_t t5 = WORD(5);             \
+  const uint32_t t6 = WORD(6);             \
   const uint32_t t7 = WORD(7)
-#define LOOKED_UP                                                      \
+#define LOOKED_UP \
   choose(choose(choose(t0, t1, c), choose(t2, t3, c), b), choose(choose(t4, t5, c), choose(t6, t7, c), b), a)
 LANES3(lop3, uint32_t, uint32_t, uint32_t, uint32_t, TABLE, NOTHING, LOOKED_UP)
 /* The usual tables by themselves. */
 SIM_HANDLER3(lop3_96, uint32_t, uint32_t, uint32_t, uint32_t, a ^ b ^ c)
 SIM_HANDLER3(lop3_fe, uint32_t, uint32_t, uint32_t, uint32_t, a | b | c)
-SIM_HANDLER3(lop3_80, uint32_t, uint32_t, uint32_t, uint32_t, a & b & c)
+SIM_HANDLER3(lop3_80, uint32_t, uint32_t, uint32_t, uint32_t, a &b &c)
 SIM_HANDLER3(lop3_ca, uint32_t, uint32_t, uint32_t, uint32_t, choose(c, b, a))
 SIM_HANDLER3(lop3_e8, uint32_t, uint32_t, uint32_t, uint32_t, (a & b) | (c & (a | b)))
 
@@ -100,8 +100,10 @@ SIM_HANDLER3(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, FUNNEL >> (c & 
 SIM_HANDLER3(shf_l_clamp, uint32_t, uint32_t, uint32_t, uint32_t, FUNNEL << AT_MOST_32 >> 32)
 SIM_HANDLER3(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, FUNNEL >> AT_MOST_32)
 
-#define USE_LOGIC(op, t, name)                                                                             \
-  ((t) == PTX_PRED ? SIM_USE(op, name##_pred) : (t) == PTX_B64 ? SIM_USE(op, name##_64) : SIM_USE(op, name##_32))
+#define USE_LOGIC(op, t, name)                 \
+  ((t) == PTX_PRED  ? SIM_USE(op, name##_pred) \
+   : (t) == PTX_B64 ? SIM_USE(op, name##_64)   \
+                    : SIM_USE(op, name##_32))
 
 static bool select_lop3(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
   bool test = i->mods.bool_op != PTX_MOD_NONE;

@@ -92,8 +92,8 @@ PACKING(pack, 16)
 PACKING(unpack, 4)
 PACKING(unpack, 8)
 PACKING(unpack, 16)
-/* The usual ones as loops: two halves in a word, two words in 64 bits. Parts may share places with the whole, so
- * they are read first. */
+/* The usual ones as loops: two halves in a word, two words in 64 bits. Parts may share places with the whole,
+ * so they are read first. */
 SIM_HANDLER2(pack_2x16, uint32_t, uint32_t, uint32_t, (a & 0xffff) | b << 16)
 SIM_HANDLER2(pack_2x32, uint64_t, uint32_t, uint32_t, a | (uint64_t)b << 32)
 #define SPLIT(name, A, low, high)                                     \
@@ -139,24 +139,23 @@ static const sim_op *mov_v4_masked(const sim_op *o, sim_ctx *ctx) {
 }
 
 /* ---- choices ---- */
-#define SELECTED(name, T)                                              \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {    \
-    T *d = sim_at(ctx, o->d);                                          \
-    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);            \
-    uint32_t p = sim_pred(ctx, o->c);                                  \
-    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++)           \
-      d[i] = p & UINT32_C(1) << i ? a[i] : b[i];                       \
-    return o + 1;                                                      \
-  }                                                                    \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {  \
-    T *d = sim_at(ctx, o->d);                                          \
-    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);            \
-    uint32_t p = sim_pred(ctx, o->c);                                  \
-    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) {         \
-      T r = p & UINT32_C(1) << i ? a[i] : b[i];                        \
-      d[i] = ctx->lane[i] ? r : d[i];                                  \
-    }                                                                  \
-    return o + 1;                                                      \
+#define SELECTED(name, T)                                                                               \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {                                     \
+    T *d = sim_at(ctx, o->d);                                                                           \
+    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);                                             \
+    uint32_t p = sim_pred(ctx, o->c);                                                                   \
+    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) d[i] = p & UINT32_C(1) << i ? a[i] : b[i]; \
+    return o + 1;                                                                                       \
+  }                                                                                                     \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {                                   \
+    T *d = sim_at(ctx, o->d);                                                                           \
+    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);                                             \
+    uint32_t p = sim_pred(ctx, o->c);                                                                   \
+    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) {                                          \
+      T r = p & UINT32_C(1) << i ? a[i] : b[i];                                                         \
+      d[i] = ctx->lane[i] ? r : d[i];                                                                   \
+    }                                                                                                   \
+    return o + 1;                                                                                       \
   }
 SELECTED(selp_32, uint32_t)
 SELECTED(selp_64, uint64_t)
@@ -207,6 +206,14 @@ static unsigned permutation_of(unsigned word) {
   return 5;
 }
 
+static unsigned sreg_bits(unsigned sreg) {
+  static const uint8_t types[] = {
+#define SREG(id, text, type, parts, isa, sm) PTX_##type,
+#include "ptx/words.def"
+  };
+  return ptx_type_bits((ptx_type)types[sreg]);
+}
+
 static bool select_v4(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
   ptx_operand part = *sim_operand(body, i, 1);
   uint32_t *const from[4] = {&op->a, &op->b, &op->c, &op->x}, n;
@@ -245,7 +252,7 @@ static bool select_mov(sim_build *w, const ptx_body *body, const ptx_insn *i, si
     return select_pack(w, body, i, op, to->kind == PTX_VEC);
   if (t == PTX_PRED)
     return SIM_USE(op, mov_pred);
-  bool wide = sim_operand_bits(body, from) == 64;
+  bool wide = from->kind == PTX_SPECIAL ? sreg_bits(from->index) == 64 : sim_operand_bits(body, from) == 64;
   if (bits == 128)
     return SIM_USE(op, mov_128);
   if (bits == 64)

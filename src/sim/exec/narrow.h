@@ -1,7 +1,7 @@
-/* narrow.h: numbers of few bits. Widening to f32 is exact and one expression a type; narrowing goes through one
- * function, `narrowed`, which takes any finite number apart from its sign as a significand of 64 bits, and knows
- * every rounding mode and target. The two that are common, f32 to f16 and bf16 to nearest, have a short way that
- * compilers can turn into vector code.
+/* narrow.h: numbers of few bits. Widening to f32 is exact and one expression a type; narrowing goes through
+ * one function, `narrowed`, which takes any finite number apart from its sign as a significand of 64 bits,
+ * and knows every rounding mode and target. The two that are common, f32 to f16 and bf16 to nearest, have a
+ * short way that compilers can turn into vector code.
  */
 #ifndef MUSTER_SIM_NARROW_H
 #define MUSTER_SIM_NARROW_H
@@ -79,12 +79,8 @@ static inline sim_number number_of_int(uint64_t magnitude, bool negative) {
 
 enum { FINITE = 1, RELU = 2 }; /* what to do: satfinite, relu */
 
-/* `dither`, for stochastic rounding (mode DITHER), is added below the last bit kept: 32 bits, of which `random`
- * are given, right-aligned. */
-enum { DITHER = 5 };
-
-static inline uint64_t narrowed(sim_number n, const sim_format *f, unsigned mode, int what, uint32_t dither,
-                                unsigned random) {
+/* The code of n in format f. */
+static inline uint64_t narrowed(sim_number n, const sim_format *f, unsigned mode, int what) {
   uint64_t sign = (uint64_t)n.negative << (f->width - 1);
   if (n.nan)
     return f->nan;
@@ -94,8 +90,8 @@ static inline uint64_t narrowed(sim_number n, const sim_format *f, unsigned mode
     return sign | (f->inf && !(what & FINITE) ? f->inf : f->max);
   if (n.m == 0)
     return sign;
-  int field = n.e + f->bias;              /* the exponent's code, if the number is normal there */
-  int drop = 63 - f->mantissa;            /* bits of m below the last one kept */
+  int field = n.e + f->bias;   /* the exponent's code, if the number is normal there */
+  int drop = 63 - f->mantissa; /* bits of m below the last one kept */
   if (field < 1)
     drop += 1 - field;
   uint64_t kept = drop > 63 ? 0 : n.m >> drop;
@@ -115,11 +111,6 @@ static inline uint64_t narrowed(sim_number n, const sim_format *f, unsigned mode
   case UP:
     up = any && !n.negative;
     break;
-  case DITHER: { /* the first `random` bits of what is dropped, plus as many random ones, carry */
-    uint64_t top = drop > 127 ? 0 : drop > 64 ? n.m >> (drop - 64) : n.m << (64 - drop);
-    up = ((top >> (64 - random)) + (dither & ((UINT64_C(1) << random) - 1))) >> random;
-    break;
-  }
   default:
     up = false;
   }
@@ -127,8 +118,8 @@ static inline uint64_t narrowed(sim_number n, const sim_format *f, unsigned mode
   if (field >= 1)
     code += (uint64_t)(field - 1) << f->mantissa; /* kept holds the leading one */
   if (code > f->max) {
-    bool to_inf = mode == TO_NEAREST || mode == AWAY || mode == DITHER || (mode == DOWN && n.negative) ||
-                  (mode == UP && !n.negative);
+    bool to_inf =
+        mode == TO_NEAREST || mode == AWAY || (mode == DOWN && n.negative) || (mode == UP && !n.negative);
     code = f->inf && to_inf && !(what & FINITE) ? f->inf : f->max;
   }
   return sign | code;

@@ -1,17 +1,17 @@
 /* root.c: the rest of f32 and f64: div, rcp, sqrt (exact), abs, neg, min, max, copysign, testp.
  *
- * Division and square root are the machine's own, in the mode the instruction asks for. The approximations are
- * in approx.c. The sign of zero counts in min and max: -0 is the smaller.
+ * Division and square root are the machine's own, in the mode the instruction asks for. The approximations
+ * are in approx.c. The sign of zero counts in min and max: -0 is the smaller.
  */
 #include "sim/exec/arith.h"
 
 #define F32(x) flush_f32(x, how)
 
 /* One handler to nearest without words, one for all else. */
-#define EXACT1(name, expr32, expr64)                                                               \
-  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a), 0))                                     \
-  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a)), how))               \
-  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))                         \
+#define EXACT1(name, expr32, expr64)                                                 \
+  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a), 0))                       \
+  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a)), how)) \
+  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))           \
   LANES1(name##_f64_any, double, double, DIRECTED, RESTORED, end_f64(expr64(a), a, 0, 0))
 #define RCP_32(x) (1.0f / (x))
 #define RCP_64(x) (1.0 / (x))
@@ -31,7 +31,7 @@ SIM_HANDLER1(abs_f32, uint32_t, uint32_t, sign_f32(a, 0, 0x7fffffff, 0))
 SIM_HANDLER1(abs_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, 0x7fffffff, 0))
 SIM_HANDLER1(neg_f32, uint32_t, uint32_t, sign_f32(a, 0, UINT32_MAX, 0x80000000))
 SIM_HANDLER1(neg_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, UINT32_MAX, 0x80000000))
-SIM_HANDLER1(abs_f64, uint64_t, uint64_t, a & INT64_MAX)
+SIM_HANDLER1(abs_f64, uint64_t, uint64_t, a &INT64_MAX)
 SIM_HANDLER1(neg_f64, uint64_t, uint64_t, a ^ UINT64_C(1) << 63)
 
 /* Patterns of floats in the order of integers. */
@@ -61,10 +61,10 @@ static inline uint64_t minmax_f64(uint64_t a, uint64_t b, int max) {
   r = a_nan ? b : b_nan ? a : r;
   return a_nan & b_nan ? 0x7fffffffffffffff : r;
 }
-#define MINMAX(name, max)                                                                          \
-  SIM_HANDLER2(name##_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, 0))                 \
-  SIM_HANDLER2(name##_ftz_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, FLUSH))         \
-  SIM_HANDLER2(name##_any_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, (int)o->y))     \
+#define MINMAX(name, max)                                                                      \
+  SIM_HANDLER2(name##_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, 0))             \
+  SIM_HANDLER2(name##_ftz_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, FLUSH))     \
+  SIM_HANDLER2(name##_any_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, (int)o->y)) \
   SIM_HANDLER2(name##_f64, uint64_t, uint64_t, uint64_t, minmax_f64(a, b, max))
 MINMAX(min, 0)
 MINMAX(max, 1)
@@ -72,8 +72,8 @@ MINMAX(max, 1)
 SIM_HANDLER2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & 0x80000000) | (b & 0x7fffffff))
 SIM_HANDLER2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & UINT64_C(1) << 63) | (b & INT64_MAX))
 
-/* testp: the magnitude lies between two patterns, or is zero where o->y says so. The bounds are in o->imm (the
- * first) and o->x: for f64 the upper 32 bits decide, the lower only between infinity and NaN. */
+/* testp: the magnitude lies between two patterns, or is zero where o->y says so. The bounds are in o->imm
+ * (the first) and o->x: for f64 the upper 32 bits decide, the lower only between infinity and NaN. */
 static inline bool is_number(uint64_t m, uint64_t inf, uint64_t normal, unsigned test) {
   switch (test) {
   case PTX_TESTP_FINITE:
@@ -105,24 +105,24 @@ static inline const sim_op *testp_f64(const sim_op *o, sim_ctx *ctx, int full) {
   sim_pred_set(ctx, o->d, r, full);
   return o + 1;
 }
-#define TWO_WAYS(name)                                                  \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {     \
-    return name(o, ctx, 1);                                             \
-  }                                                                     \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {   \
-    return name(o, ctx, 0);                                             \
+#define TWO_WAYS(name)                                                \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    return name(o, ctx, 1);                                           \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    return name(o, ctx, 0);                                           \
   }
 TWO_WAYS(testp_f32)
 TWO_WAYS(testp_f64)
 
-#define USE_EXACT(op, wide, plain, name)                                                   \
-  ((wide) ? ((plain) ? SIM_USE(op, name##_f64_rn) : SIM_USE(op, name##_f64_any))           \
+#define USE_EXACT(op, wide, plain, name)                                         \
+  ((wide) ? ((plain) ? SIM_USE(op, name##_f64_rn) : SIM_USE(op, name##_f64_any)) \
           : ((plain) ? SIM_USE(op, name##_rn) : SIM_USE(op, name##_any)))
-#define USE_MINMAX(op, wide, what, name)        \
-  ((wide)              ? SIM_USE(op, name##_f64) \
-   : (what) == 0       ? SIM_USE(op, name##_f32) \
-   : (what) == FLUSH   ? SIM_USE(op, name##_ftz_f32) \
-                       : SIM_USE(op, name##_any_f32))
+#define USE_MINMAX(op, wide, what, name)           \
+  ((wide)            ? SIM_USE(op, name##_f64)     \
+   : (what) == 0     ? SIM_USE(op, name##_f32)     \
+   : (what) == FLUSH ? SIM_USE(op, name##_ftz_f32) \
+                     : SIM_USE(op, name##_any_f32))
 #define USE_SIGN(op, wide, ftz, name) \
   ((wide) ? SIM_USE(op, name##_f64) : (ftz) ? SIM_USE(op, name##_ftz_f32) : SIM_USE(op, name##_f32))
 

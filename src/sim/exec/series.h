@@ -1,5 +1,5 @@
-/* series.h: 2^x, log2, sine, cosine and tanh of floats, computed in doubles by short series and so within a few
- * 1e-14 of the true value: rounded once to f32 they are right but for very rare near-ties. All are plain
+/* series.h: 2^x, log2, sine, cosine and tanh of floats, computed in doubles by short series and so within a
+ * few 1e-14 of the true value: rounded once to f32 they are right but for very rare near-ties. All are plain
  * expressions that become vector code. Infinities, NaN and zeros come out as PTX's tables say.
  */
 #ifndef MUSTER_SIM_SERIES_H
@@ -30,7 +30,8 @@ static inline double series_exp2(double x) {
 
 /* x: a float's value, so never subnormal as a double. */
 static inline double series_log2(double x) {
-  uint64_t u = bits_of_f64(x), top = u + 0x00095f619980c433; /* from the square root of 2 on: the next exponent */
+  uint64_t u = bits_of_f64(x),
+           top = u + 0x00095f619980c433; /* from the square root of 2 on: the next exponent */
   uint64_t e = top >> 52;
   double m = f64_of(u - (e << 52) + (UINT64_C(1023) << 52));
   double t = (m - 1) / (m + 1), s = t * t;
