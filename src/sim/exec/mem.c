@@ -1,12 +1,13 @@
-/* mem.c: loads and stores, fast: addresses of all lanes at once, and one copy where they lie side by side. Whatever is
- * not plain (another block's shared memory, a window of generic addresses, host memory, a fault) goes through
- * sim_find, lane by lane.
+/* mem.c: loads and stores, fast: addresses of all lanes at once, and one copy where they lie side by side.
+ * Whatever is not plain (another block's shared memory, a window of generic addresses, host memory, a fault)
+ * goes through sim_find, lane by lane.
  */
 #include <string.h>
 
 #include "sim/machine.h"
 
-/* The addresses of all lanes are base, base + size, ... : returns the memory, or NULL. Only for full warps. */
+/* The addresses of all lanes are base, base + size, ... : returns the memory, or NULL. Only for full warps.
+ */
 static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, uint32_t size, bool writes) {
   const sim_ctx *c = &r->ctx;
   uint64_t first, differs = 0;
@@ -32,7 +33,8 @@ static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, uint32_t 
   if ((o->y & SIM_SPACES) == SIM_SHARED) {
     if (!(o->y & SIM_WIDE))
       address = (uint32_t)address;
-    return address >= r->grid->shared_begin && address + bytes <= r->shared_bytes ? r->shared + address : NULL;
+    return address >= r->grid->shared_begin && address + bytes <= r->shared_bytes ? r->shared + address
+                                                                                  : NULL;
   }
   uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
   if ((o->y & SIM_SPACES) != SIM_LOCAL && at < r->memory->bytes && bytes <= r->memory->bytes - at &&
@@ -93,34 +95,34 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   return true;
 }
 
-#define LOAD(name, M, D, expr)                                                                                   \
-  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {                                                \
-    sim_run *r = sim_run_of(c);                                                                                  \
-    D *d = sim_at(c, o->d);                                                                                      \
-    const M *all = (const M *)side_by_side(o, r, sizeof(M), false);                                              \
-    if (all) {                                                                                                   \
-      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                                                      \
-        M m = all[i];                                                                                            \
-        d[i] = expr;                                                                                             \
-      }                                                                                                          \
-    } else {                                                                                                     \
-      if (!each_by_itself(o, r, sizeof(M), false))                                                               \
-        return NULL;                                                                                             \
-      if (c->mask == UINT32_MAX)                                                                                 \
-        for (int i = 0; i < SIM_LANES; i++) {                                                                    \
-          M m = *(const M *)r->pointer[i];                                                                       \
-          d[i] = expr;                                                                                           \
-        }                                                                                                        \
-      else                                                                                                       \
-        for (uint32_t left = c->mask; left; left &= left - 1) {                                                  \
-          uint32_t i = sim_first(left);                                                                          \
-          M m = *(const M *)r->pointer[i];                                                                       \
-          d[i] = expr;                                                                                           \
-        }                                                                                                        \
-    }                                                                                                            \
-    if (o->y & SIM_ORDERED)                                                                                      \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                                   \
-    return o + 1;                                                                                                \
+#define LOAD(name, M, D, expr)                                      \
+  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {   \
+    sim_run *r = sim_run_of(c);                                     \
+    D *d = sim_at(c, o->d);                                         \
+    const M *all = (const M *)side_by_side(o, r, sizeof(M), false); \
+    if (all) {                                                      \
+      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {         \
+        M m = all[i];                                               \
+        d[i] = expr;                                                \
+      }                                                             \
+    } else {                                                        \
+      if (!each_by_itself(o, r, sizeof(M), false))                  \
+        return NULL;                                                \
+      if (c->mask == UINT32_MAX)                                    \
+        for (int i = 0; i < SIM_LANES; i++) {                       \
+          M m = *(const M *)r->pointer[i];                          \
+          d[i] = expr;                                              \
+        }                                                           \
+      else                                                          \
+        for (uint32_t left = c->mask; left; left &= left - 1) {     \
+          uint32_t i = sim_first(left);                             \
+          M m = *(const M *)r->pointer[i];                          \
+          d[i] = expr;                                              \
+        }                                                           \
+    }                                                               \
+    if (o->y & SIM_ORDERED)                                         \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                      \
+    return o + 1;                                                   \
   }
 
 typedef struct wide {
@@ -142,24 +144,24 @@ LOAD(s32_64, int32_t, int64_t, m)
 LOAD(b64, uint64_t, uint64_t, m)
 LOAD(b128, wide, wide, m)
 
-#define STORE(name, M, S)                                                                                        \
-  static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {                                               \
-    sim_run *r = sim_run_of(c);                                                                                  \
-    const S *s = sim_at(c, o->b);                                                                                \
-    M *all = (M *)side_by_side(o, r, sizeof(M), true);                                                           \
-    if (o->y & SIM_ORDERED)                                                                                      \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                                   \
-    if (all) {                                                                                                   \
-      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i];                                      \
-      return o + 1;                                                                                              \
-    }                                                                                                            \
-    if (!each_by_itself(o, r, sizeof(M), true))                                                                  \
-      return NULL;                                                                                               \
-    for (uint32_t left = c->mask; left; left &= left - 1) {                                                      \
-      uint32_t i = sim_first(left);                                                                              \
-      *(M *)r->pointer[i] = (M)s[i];                                                                             \
-    }                                                                                                            \
-    return o + 1;                                                                                                \
+#define STORE(name, M, S)                                                   \
+  static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {          \
+    sim_run *r = sim_run_of(c);                                             \
+    const S *s = sim_at(c, o->b);                                           \
+    M *all = (M *)side_by_side(o, r, sizeof(M), true);                      \
+    if (o->y & SIM_ORDERED)                                                 \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
+    if (all) {                                                              \
+      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i]; \
+      return o + 1;                                                         \
+    }                                                                       \
+    if (!each_by_itself(o, r, sizeof(M), true))                             \
+      return NULL;                                                          \
+    for (uint32_t left = c->mask; left; left &= left - 1) {                 \
+      uint32_t i = sim_first(left);                                         \
+      *(M *)r->pointer[i] = (M)s[i];                                        \
+    }                                                                       \
+    return o + 1;                                                           \
   }
 
 STORE(b8, uint8_t, uint32_t)
@@ -172,46 +174,46 @@ STORE(b64, uint64_t, uint64_t)
 STORE(b128, wide, wide)
 
 /* Vectors of 4- or 8-byte elements in registers of that size; others take the slow way. */
-#define VECTOR(name, T)                                                                                          \
-  static const sim_op *load_v_##name(const sim_op *o, sim_ctx *c) {                                              \
-    sim_run *r = sim_run_of(c);                                                                                  \
-    const sim_moves *m = o->more;                                                                                \
-    uint32_t n = m->n;                                                                                           \
-    const T *all = (const T *)side_by_side(o, r, n * sizeof(T), false);                                          \
-    if (!all && !each_by_itself(o, r, n * sizeof(T), false))                                                     \
-      return NULL;                                                                                               \
-    for (uint32_t k = 0; k < n; k++) {                                                                           \
-      T *d = sim_at(c, m->places[k]);                                                                            \
-      if (all)                                                                                                   \
-        for (uint32_t i = 0; i < SIM_LANES; i++)                                                                 \
-          d[i] = all[i * n + k];                                                                                 \
-      else                                                                                                       \
-        for (uint32_t left = c->mask; left; left &= left - 1)                                                    \
-          d[sim_first(left)] = ((const T *)r->pointer[sim_first(left)])[k];                                      \
-    }                                                                                                            \
-    if (o->y & SIM_ORDERED)                                                                                      \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                                   \
-    return o + 1;                                                                                                \
-  }                                                                                                              \
-  static const sim_op *store_v_##name(const sim_op *o, sim_ctx *c) {                                             \
-    sim_run *r = sim_run_of(c);                                                                                  \
-    const sim_moves *m = o->more;                                                                                \
-    uint32_t n = m->n;                                                                                           \
-    T *all = (T *)side_by_side(o, r, n * sizeof(T), true);                                                       \
-    if (!all && !each_by_itself(o, r, n * sizeof(T), true))                                                      \
-      return NULL;                                                                                               \
-    if (o->y & SIM_ORDERED)                                                                                      \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                                   \
-    for (uint32_t k = 0; k < n; k++) {                                                                           \
-      const T *s = sim_at(c, m->places[k]);                                                                      \
-      if (all)                                                                                                   \
-        for (uint32_t i = 0; i < SIM_LANES; i++)                                                                 \
-          all[i * n + k] = s[i];                                                                                 \
-      else                                                                                                       \
-        for (uint32_t left = c->mask; left; left &= left - 1)                                                    \
-          ((T *)r->pointer[sim_first(left)])[k] = s[sim_first(left)];                                            \
-    }                                                                                                            \
-    return o + 1;                                                                                                \
+#define VECTOR(name, T)                                                     \
+  static const sim_op *load_v_##name(const sim_op *o, sim_ctx *c) {         \
+    sim_run *r = sim_run_of(c);                                             \
+    const sim_moves *m = o->more;                                           \
+    uint32_t n = m->n;                                                      \
+    const T *all = (const T *)side_by_side(o, r, n * sizeof(T), false);     \
+    if (!all && !each_by_itself(o, r, n * sizeof(T), false))                \
+      return NULL;                                                          \
+    for (uint32_t k = 0; k < n; k++) {                                      \
+      T *d = sim_at(c, m->places[k]);                                       \
+      if (all)                                                              \
+        for (uint32_t i = 0; i < SIM_LANES; i++)                            \
+          d[i] = all[i * n + k];                                            \
+      else                                                                  \
+        for (uint32_t left = c->mask; left; left &= left - 1)               \
+          d[sim_first(left)] = ((const T *)r->pointer[sim_first(left)])[k]; \
+    }                                                                       \
+    if (o->y & SIM_ORDERED)                                                 \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
+    return o + 1;                                                           \
+  }                                                                         \
+  static const sim_op *store_v_##name(const sim_op *o, sim_ctx *c) {        \
+    sim_run *r = sim_run_of(c);                                             \
+    const sim_moves *m = o->more;                                           \
+    uint32_t n = m->n;                                                      \
+    T *all = (T *)side_by_side(o, r, n * sizeof(T), true);                  \
+    if (!all && !each_by_itself(o, r, n * sizeof(T), true))                 \
+      return NULL;                                                          \
+    if (o->y & SIM_ORDERED)                                                 \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
+    for (uint32_t k = 0; k < n; k++) {                                      \
+      const T *s = sim_at(c, m->places[k]);                                 \
+      if (all)                                                              \
+        for (uint32_t i = 0; i < SIM_LANES; i++)                            \
+          all[i * n + k] = s[i];                                            \
+      else                                                                  \
+        for (uint32_t left = c->mask; left; left &= left - 1)               \
+          ((T *)r->pointer[sim_first(left)])[k] = s[sim_first(left)];       \
+    }                                                                       \
+    return o + 1;                                                           \
   }
 VECTOR(32, uint32_t)
 VECTOR(64, uint64_t)
@@ -220,9 +222,14 @@ static sim_fn *pick_load(const sim_moves *m) {
   bool s = m->is_signed;
   switch (m->bytes) {
   case 1:
-    return m->reg_bits == 64 ? s ? load_s8_64 : load_u8_64 : !s || m->reg_bits == 8 ? load_u8 : m->reg_bits == 16 ? load_s8_16 : load_s8_32;
+    return m->reg_bits == 64        ? s ? load_s8_64 : load_u8_64
+           : !s || m->reg_bits == 8 ? load_u8
+           : m->reg_bits == 16      ? load_s8_16
+                                    : load_s8_32;
   case 2:
-    return m->reg_bits == 64 ? s ? load_s16_64 : load_u16_64 : s && m->reg_bits == 32 ? load_s16_32 : load_u16;
+    return m->reg_bits == 64        ? s ? load_s16_64 : load_u16_64
+           : s && m->reg_bits == 32 ? load_s16_32
+                                    : load_u16;
   case 4:
     return m->reg_bits == 64 ? s ? load_s32_64 : load_u32_64 : load_b32;
   case 8:
