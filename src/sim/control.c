@@ -253,7 +253,7 @@ static bool frame_room(sim_run *r, uint32_t end) {
   uint32_t more = w->regs_bytes * 2 > end ? w->regs_bytes * 2 : end;
   if (more > SIM_FRAMES_MAX || !sim_warp_grow(w, (more + 63) / 64 * 64))
     return false;
-  r->ctx.base[SIM_IN_FRAME] = w->regs + r->unit->frame - SIM_IN_FRAME;
+  r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + r->unit->frame, SIM_IN_FRAME);
   return true;
 }
 
@@ -282,7 +282,7 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
   u->func = f, u->frame = frame, u->depth++;
   sim_unit_at(u, f->ops, f->order[0]);
   r->depth_key = sim_depth_key(u->depth);
-  c->base[SIM_IN_FRAME] = its - SIM_IN_FRAME;
+  c->base[SIM_IN_FRAME] = sim_biased(its, SIM_IN_FRAME);
   if (r->other_key != UINT64_MAX || r->budget <= 0) /* who was behind may be ahead now: ask */
     return NULL;
   return f->ops;

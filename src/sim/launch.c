@@ -251,7 +251,7 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
   w->at_cluster = w->cluster_phase = 0;
-  w->local = b->store->local + (size_t)index * SIM_LANES * c->local_bytes;
+  w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
   memset(w->groups, 0, sizeof w->groups);
   const uint32_t *dim = g->launch.block;
@@ -375,8 +375,8 @@ void sim_block_enter(sim_run *r, sim_block *b) {
   r->shared = b->shared;
   r->shared_bytes = b->shared_bytes;
   r->watcher = r->device->watcher;
-  r->ctx.base[SIM_IN_CONST] = b->grid->code->consts - SIM_IN_CONST;
-  r->ctx.base[SIM_IN_BLOCK] = b->pool - SIM_IN_BLOCK;
+  r->ctx.base[SIM_IN_CONST] = sim_biased(b->grid->code->consts, SIM_IN_CONST);
+  r->ctx.base[SIM_IN_BLOCK] = sim_biased(b->pool, SIM_IN_BLOCK);
 }
 
 bool sim_block_begin(sim_run *r, sim_block *b) {

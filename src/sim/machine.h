@@ -433,6 +433,10 @@ typedef struct sim_run {
 static inline sim_run *sim_run_of(sim_ctx *c) {
   return (sim_run *)c;
 }
+/* What sim_ctx.base holds for memory of one kind. */
+static inline char *sim_biased(const void *p, uintptr_t kind) {
+  return (char *)((uintptr_t)p - kind);
+}
 static inline uint32_t sim_first(uint32_t mask) {
   return (uint32_t)__builtin_ctz(mask);
 }

@@ -203,7 +203,7 @@ static sim_unit *next_unit(sim_run *r, sim_warp *w) {
 
 static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->unit = u;
-  r->ctx.base[SIM_IN_FRAME] = w->regs + u->frame - SIM_IN_FRAME;
+  r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + u->frame, SIM_IN_FRAME);
   r->depth_key = sim_depth_key(u->depth);
   r->from = u->pc->insn;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
@@ -248,7 +248,7 @@ static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
 
 void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
   r->warp = w;
-  r->ctx.base[SIM_IN_WARP] = (char *)w->special - SIM_IN_WARP;
+  r->ctx.base[SIM_IN_WARP] = sim_biased(w->special, SIM_IN_WARP);
   while (w->ready && budget > 0 && !r->fault.kind && !r->yield) {
     if (r->device->options.lockstep && held_back(w))
       break;

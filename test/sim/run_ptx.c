@@ -8,7 +8,7 @@
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
- * [--stats] [--decode] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
+ * [--stats] [--decode] [--gpu] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -23,11 +23,13 @@
 #include "ptx/ptx.h"
 #include "sim/hooks.h"
 #include "sim/sim.h"
+#include "gpu.h"
 
 enum { MAX_ARGS = 32, MAX_EXPECT = 64 };
 
 typedef struct arg {
   uint64_t address, bytes; /* of its buffer; 0: a value */
+  uint8_t *host;           /* where its bytes can be read and written here */
   uint8_t value[4096];
   uint32_t value_bytes;
 } arg;
@@ -47,7 +49,7 @@ typedef struct test {
   bool failed;
 } test;
 
-static bool trace, stats, decode;
+static bool trace, stats, decode, gpu;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -102,8 +104,9 @@ static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes) {
     sim_host_register(d, p, bytes, true);
     a->address = (uint64_t)(uintptr_t)p;
   } else {
-    a->address = sim_memory_new(d, bytes);
+    a->address = gpu ? gpu_new(bytes) : sim_memory_new(d, bytes);
   }
+  a->host = gpu ? calloc(1, bytes) : (uint8_t *)(uintptr_t)a->address;
   memcpy(a->value, &a->address, 8);
   a->value_bytes = 8;
   return a->address != 0;
@@ -163,7 +166,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
       if (y->kind == 'f')
         memcpy(&value, y->bytes == 8 ? (void *)&g : (void *)&f, y->bytes);
     }
-    memcpy((char *)(uintptr_t)a->address + k * y->bytes, &value, y->bytes);
+    memcpy(a->host + k * y->bytes, &value, y->bytes);
   }
   return true;
 }
@@ -173,7 +176,7 @@ static void check_out(test *t, const arg *args, const char *line) {
   unsigned long index = strtoul(word, NULL, 0);
   char *name = strtok_r(NULL, " ", &save), *at = strchr(name, '@');
   const type *y = find_type(name, at ? (size_t)(at - name) : strlen(name));
-  const uint8_t *p = (const uint8_t *)(uintptr_t)args[index].address + (at ? strtoull(at + 1, NULL, 0) : 0);
+  const uint8_t *p = args[index].host + (at ? strtoull(at + 1, NULL, 0) : 0);
   uint64_t element = 0;
   if (!y || index >= t->n_args || !args[index].address)
     complain(t, "bad line: out: %s", line);
@@ -183,7 +186,7 @@ static void check_out(test *t, const arg *args, const char *line) {
     bool any = word[0] == '*', nan = !strncmp(word, "nan", 3);
     for (; times && !t->failed; times--, element++, p += y->bytes) {
       uint64_t have = 0, want = any ? 0 : parse_value(y, word), mask = y->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * y->bytes) - 1;
-      if ((uint64_t)(uintptr_t)p + y->bytes > args[index].address + args[index].bytes) {
+      if (p + y->bytes > args[index].host + args[index].bytes) {
         complain(t, "out: %s: more values than the buffer has", line);
         break;
       }
@@ -424,6 +427,41 @@ static void decode_all(test *t, const ptx_module *p, sim_module *m) {
   }
 }
 
+/* The same case on a real GPU. How a fault is worded, and what would hang, is not for it. */
+static void run_gpu(test *t) {
+  static arg args[MAX_ARGS];
+  char why[4096] = "";
+  memset(args, 0, sizeof args);
+  if (t->ends[0] || t->ends[1] || t->ends[2] || t->host || t->options.lockstep)
+    return;
+  void *kernel = gpu_load(t->text, t->kernel, why, sizeof why);
+  if (!kernel) {
+    complain(t, "%s", why);
+    return;
+  }
+  void *values[MAX_ARGS];
+  for (uint32_t k = 0; k < t->n_args; k++) {
+    if (!make_arg(NULL, t, args, &args[k], t->args[k]))
+      complain(t, "argument %u: %s", k, t->args[k]);
+    values[k] = args[k].value;
+    if (args[k].bytes)
+      gpu_copy(args[k].address, args[k].host, args[k].bytes, true);
+  }
+  bool ok = !t->failed;
+  for (uint32_t k = 0; k < t->launches && ok; k++)
+    ok = gpu_launch(kernel, t->launch.grid, t->launch.block, t->launch.cluster, t->launch.dynamic_shared, t->launch.cooperative, values, why, sizeof why);
+  if (!ok && !t->failed)
+    complain(t, "%s", why);
+  for (uint32_t k = 0; k < t->n_args && ok; k++)
+    if (args[k].bytes)
+      gpu_copy(args[k].address, args[k].host, args[k].bytes, false);
+  for (uint32_t k = 0; k < t->n_outs && ok && !t->failed; k++)
+    check_out(t, args, t->outs[k]);
+  for (uint32_t k = 0; k < t->n_args; k++)
+    if (args[k].bytes)
+      free(args[k].host);
+}
+
 static bool run_test(const char *file) {
   test t = {.file = file, .launches = 1};
   t.options = (sim_options){.limits = {.sm = 90, .sms = 16, .threads_per_block = 1024, .threads_per_sm = 2048, .warps_per_sm = 64, .blocks_per_sm = 32,
@@ -443,6 +481,10 @@ static bool run_test(const char *file) {
   t.text[t.bytes] = 0;
   fclose(f);
   read_head(&t);
+  if (gpu) {
+    run_gpu(&t);
+    return !t.failed;
+  }
   ptx_module *p = ptx_module_new(file, t.text, t.bytes);
   sim_device *d = sim_device_new(&t.options);
   char *error = NULL;
@@ -491,6 +533,8 @@ int main(int argc, char **argv) {
       stats = true;
     else if (!strcmp(argv[k], "--decode"))
       decode = true;
+    else if (!strcmp(argv[k], "--gpu"))
+      gpu = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {
       if (!sim_vector_level_set(argv[++k])) {
         printf("this CPU has no %s\n", argv[k]);
