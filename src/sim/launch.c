@@ -98,8 +98,9 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   g->n_blocks = volume(launch->grid);
   g->n_threads = (uint32_t)volume(launch->block);
   sim_need_of(launch->kernel, g->n_threads, launch->dynamic_shared, g->cluster_blocks, &g->need);
-  g->shared_begin = d->options.limits.shared_reserved;
-  g->shared_bytes = g->shared_begin + g->need.shared;
+  uint32_t reserved = d->options.limits.shared_reserved;
+  g->shared_begin = g->code->uses_reserved ? 0 : reserved;
+  g->shared_bytes = reserved + g->need.shared;
   g->fit = sim_occupancy(&d->options.limits, &g->need);
   if (!g->fit.blocks) {
     *error = message("%s: no block fits: %s", g->code->funcs[0]->decl->name, sim_limit_name(g->fit.limit));
@@ -313,7 +314,9 @@ static uint64_t special(const sim_block *b, uint32_t sreg, uint32_t part) {
     return l->dynamic_shared;
   case PTX_SREG_RESERVED_SMEM_OFFSET_END:
   case PTX_SREG_RESERVED_SMEM_OFFSET_CAP:
-    return g->shared_begin;
+    return g->shared_bytes - g->need.shared;
+  case PTX_SREG_RESERVED_SMEM_OFFSET_1: /* cooperative groups keep their scratch there: 288 bytes at most */
+    return g->shared_bytes - g->need.shared >= 1024 ? 64 : 0;
   case PTX_SREG_ENVREG1:
     return g->workspace >> 32;
   case PTX_SREG_ENVREG2:
@@ -389,6 +392,8 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
+  if (!g->shared_begin)
+    memset(b->shared, 0, g->shared_bytes - g->need.shared);
   sim_block_enter(r, b);
   r->warp = NULL;
   block_prologue(r, b);
@@ -426,9 +431,10 @@ void sim_sms_fill(sim_device *d) {
   }
 }
 
-static bool sm_fits(const sim_sm *s, const sim_share *share) {
-  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && s->registers >= share->registers &&
-         s->shared >= share->shared;
+static bool sm_fits(const sim_limits *l, const sim_sm *s, const sim_share *share) {
+  bool registers = !l->registers_per_sm ||
+                   (uint64_t)(l->registers_per_sm - s->registers) + share->registers <= share->registers_of_sm;
+  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && registers && s->shared >= share->shared;
 }
 
 /* SMs for the blocks of a cluster, all of one GPC; false: no room. */
@@ -437,10 +443,12 @@ static bool place_cluster(sim_device *d, const sim_share *share, uint32_t n, uin
   uint32_t gpcs = n > 1 && l->gpc_sms ? l->n_gpcs : 1;
   for (uint32_t gpc = 0; gpc < gpcs; gpc++) {
     uint32_t have = 0;
+    if (gpcs > 1 && l->gpc_sms[gpc] < n)
+      continue;
     for (uint32_t round = 0; round < (n > 1 ? n : 1) && have < n; round++)
       for (uint32_t k = 0; k < l->sms && have < n; k++) {
         uint32_t sm = n > 1 ? k : (d->next_sm + k) % l->sms;
-        if ((gpcs > 1 && d->sms[sm].gpc != gpc) || !sm_fits(&d->sms[sm], share))
+        if ((gpcs > 1 && d->sms[sm].gpc != gpc) || !sm_fits(l, &d->sms[sm], share))
           continue;
         sm_take(&d->sms[sm], share, 1);
         sms[have++] = sm;
