@@ -183,6 +183,21 @@ static void scatter(const sim_run *r, const together *t, char *frame, uint32_t l
   }
 }
 
+/* Definedness: of a shuffle, the source's; of all else, every lane's counts. */
+static void define(sim_run *r, const together *t, uint32_t lanes, const table *x) {
+  if (!r->defines)
+    return;
+  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a, false), out = 0;
+  if (t->op == PTX_OP_shfl_sync || t->op == PTX_OP_shfl_old) {
+    SIM_EACH(i, lanes)
+      out |= (in >> x->source[i] & 1) << i;
+  } else {
+    out = in & lanes ? lanes : 0;
+  }
+  sim_define_at(r, t->d, lanes, out, out, t->result_is_pred);
+  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, 0, true);
+}
+
 static const sim_op *here(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const together *t = o->more;
@@ -191,6 +206,7 @@ static const sim_op *here(const sim_op *o, sim_ctx *c) {
   char *frame = r->warp->regs + r->unit->frame;
   gather(r, t, frame, c->mask, &x);
   compute(t, c->mask, &x);
+  define(r, t, c->mask, &x);
   scatter(r, t, frame, c->mask, &x);
   return o + 1;
 }
@@ -222,6 +238,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     compute(t, c->mask, &x);
     if (r->watcher)
       say_met(r, SIM_EVENT_COLLECTIVE, o, masks, c->mask, is_shuffle(t) ? x.source : NULL, false);
+    define(r, t, c->mask, &x);
     scatter(r, t, frame, c->mask, &x);
     return r->yield ? sim_stop(r, o, o + 1) : o + 1;
   }
@@ -286,6 +303,10 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
     r->unit = &w->units[unit_of[i]];
     if (r->watcher)
       say_met(r, SIM_EVENT_COLLECTIVE, r->unit->pc, masks, group, is_shuffle(t) ? x.source : NULL, many);
+    SIM_EACH(k, r->defines ? units : 0) {
+      r->unit = &w->units[k];
+      define(r, r->unit->pc->more, r->unit->mask & group, &x);
+    }
     SIM_EACH(k, units)
       scatter(r, w->units[k].pc->more, w->regs + w->units[k].frame, w->units[k].mask & group, &x);
   }

@@ -135,6 +135,8 @@ static void store_free(sim_store *s) {
     for (uint32_t k = 0; k < SIM_LANES; k++)
       sim_probe_free(s->warps[w].units[k].probe);
     free(s->warps[w].regs);
+    free(s->warps[w].shadow);
+    free(s->warps[w].local_defined);
   }
   free(s->memory);
   free(s->local);
@@ -143,6 +145,7 @@ static void store_free(sim_store *s) {
 
 static void block_free(sim_block *b) {
   store_free(b->store);
+  free(b->shared_defined);
   free(b);
 }
 
@@ -182,6 +185,13 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
   memset(p, 0, bytes);
   if (w->regs)
     memcpy(p, w->regs, w->regs_bytes);
+  if (w->shadow) {
+    char *s = realloc(w->shadow, bytes);
+    if (!s)
+      return free(p), false;
+    memset(s + w->regs_bytes, 0, bytes - w->regs_bytes);
+    w->shadow = s;
+  }
   free(w->regs);
   w->regs = p, w->regs_bytes = bytes;
   return true;
@@ -378,6 +388,7 @@ void sim_block_enter(sim_run *r, sim_block *b) {
   r->shared = b->shared;
   r->shared_bytes = b->shared_bytes;
   r->watcher = r->device->watcher;
+  r->defines = sim_watches(r, SIM_WATCH_DEFINED);
   r->ctx.base[SIM_IN_CONST] = sim_biased(b->grid->code->consts, SIM_IN_CONST);
   r->ctx.base[SIM_IN_BLOCK] = sim_biased(b->pool, SIM_IN_BLOCK);
 }
@@ -399,6 +410,9 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   block_prologue(r, b);
   for (uint32_t w = 0; w < b->n_warps; w++)
     warp_begin(b, w);
+  r->defines = sim_watches(r, SIM_WATCH_DEFINED);
+  if (r->defines && !sim_define_block(b, b->grid->shared_bytes - b->grid->need.shared))
+    return false;
   r->device->stats.blocks++;
   if (r->watcher)
     sim_say(r, &(sim_event){.kind = SIM_EVENT_BLOCK}, 0, NULL);

@@ -76,14 +76,14 @@ const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next) {
   return NULL;
 }
 
-void sim_lanes_exit(sim_run *r, uint32_t lanes) {
+void sim_lanes_exit(sim_run *r, const sim_op *o, uint32_t lanes) {
   sim_warp *w = r->warp;
   sim_block *b = r->block;
   w->live &= ~lanes;
   b->live -= sim_count(lanes);
   r->unit->mask &= ~lanes;
   if (sim_watches(r, SIM_WATCH_FLOW))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_EXIT}, lanes, NULL);
+    sim_say(r, &(sim_event){.kind = SIM_EVENT_EXIT}, lanes, o);
   if (!r->unit->mask)
     sim_unit_drop(w, r->unit);
   if (w->at_warp)
@@ -226,6 +226,8 @@ static void run_steps(sim_run *r, const sim_op *o) {
       w->step(w->user, &who);
     }
     last = o->insn;
+    if (r->defines)
+      sim_define_step(r, o);
     o = o->fn[SIM_SLOW](o, &r->ctx);
   }
 }

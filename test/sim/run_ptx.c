@@ -5,6 +5,7 @@
  *   // arg: SPEC                  as for `muster run --kernel`; one line for each parameter
  *   // out: I TYPE[@BYTES] V V*N V ...    the first elements (from an offset on) of the buffer of argument I
  *   // print: TEXT                a line that the kernel prints, in order
+ *   // trace: TEXT   // no-trace: TEXT    a line of the trace has this in it, or none has (sim/trace.c)
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
@@ -42,9 +43,9 @@ typedef struct test {
   char kernel[256];
   sim_launch launch;
   uint32_t launches;
-  char *args[MAX_ARGS], *outs[MAX_EXPECT], *ends[4]; /* fault, stuck, refuse */
+  char *args[MAX_ARGS], *outs[MAX_EXPECT], *traces[MAX_EXPECT], *ends[4]; /* fault, stuck, refuse */
   base_text print_want, print_have;
-  uint32_t n_args, n_outs;
+  uint32_t n_args, n_outs, n_traces;
   bool host;
   bool failed;
 } test;
@@ -96,7 +97,7 @@ static uint64_t parse_value(const type *t, const char *s) {
   return bits;
 }
 
-static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes) {
+static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes, bool defined) {
   a->bytes = bytes;
   if (t->host) {
     void *p = aligned_alloc(512, (bytes + 511) / 512 * 512);
@@ -107,6 +108,8 @@ static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes) {
     a->address = gpu ? gpu_new(bytes) : sim_memory_new(d, bytes);
   }
   a->host = gpu ? calloc(1, bytes) : (uint8_t *)(uintptr_t)a->address;
+  if (!gpu)
+    sim_memory_define(d, a->address, bytes, defined);
   memcpy(a->value, &a->address, 8);
   a->value_bytes = 8;
   return a->address != 0;
@@ -143,7 +146,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
     return true;
   }
   if (!strcmp(what, "zero") || !strcmp(what, "uninit"))
-    return make_buffer(d, t, a, strtoull(rest, NULL, 0));
+    return make_buffer(d, t, a, strtoull(rest, NULL, 0), what[0] == 'z');
   bool fill = !strcmp(what, "fill"), iota = !strcmp(what, "iota"), random = !strcmp(what, "random");
   colon = strchr(rest, ':');
   y = colon ? find_type(rest, (size_t)(colon - rest)) : NULL;
@@ -151,7 +154,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
     return false;
   uint64_t n = strtoull(colon + 1, &end, 0), state = random && *end == ':' ? strtoull(end + 1, NULL, 0) : 1;
   uint64_t value = fill && *end == ':' ? parse_value(y, end + 1) : 0;
-  if (!make_buffer(d, t, a, n * y->bytes))
+  if (!make_buffer(d, t, a, n * y->bytes, true))
     return false;
   for (uint64_t k = 0; k < n; k++) {
     char text[32];
@@ -274,6 +277,8 @@ static void read_head(test *t) {
       t->outs[t->n_outs++] = strdup(s + 5);
     else if (!strncmp(s, "print:", 6))
       base_putf(&t->print_want, "%s\n", s + 6 + (s[6] == ' '));
+    if ((!strncmp(s, "trace: ", 7) || !strncmp(s, "no-trace: ", 10)) && t->n_traces < MAX_EXPECT)
+      t->traces[t->n_traces++] = strdup(s);
     for (int k = 0; k < 3; k++)
       if (!strncmp(s, ends[k], strlen(ends[k])))
         t->ends[k] = strdup(s + strlen(ends[k]));
@@ -489,7 +494,7 @@ static bool run_test(const char *file) {
   sim_device *d = sim_device_new(&t.options);
   char *error = NULL;
   base_text out = {0};
-  sim_watcher *w = trace ? sim_trace_new(&out, UINT32_MAX & ~(SIM_WATCH_CHOICES | SIM_WATCH_DEFINED)) : NULL;
+  sim_watcher *w = trace || t.n_traces ? sim_trace_new(&out, UINT32_MAX & ~(SIM_WATCH_CHOICES)) : NULL;
   if (!d || !p || ptx_failed(p)) {
     if (p)
       base_diags_print(p->diags, &out);
@@ -506,6 +511,12 @@ static bool run_test(const char *file) {
     if (trace)
       fputs(out.bytes ? out.bytes : "", stdout);
     sim_module_free(m);
+  }
+  for (uint32_t k = 0; k < t.n_traces; k++) {
+    bool none = t.traces[k][0] == 'n';
+    if (!strstr(out.bytes ? out.bytes : "", t.traces[k] + (none ? 10 : 7)) != none)
+      complain(&t, "expected %s", t.traces[k]);
+    free(t.traces[k]);
   }
   free(error);
   sim_trace_free(w);
