@@ -46,7 +46,7 @@ static void shuffle(const together *t, uint32_t lanes, table *x) {
     if (!p)
       j = (int)i;
     x->source[i] = (uint32_t)j;
-    x->d[i] = x->a[j];
+    x->d[i] = lanes >> j & 1 ? x->a[j] : 0; /* PTX leaves it open; an H200 gives 0 for a lane that takes no part */
     x->e_bits |= (uint32_t)p << i;
   }
 }
@@ -151,7 +151,6 @@ static char *at(const sim_run *r, const char *frame, uint32_t place) {
   return (place & 3) == SIM_IN_FRAME ? (char *)frame + place : r->ctx.base[place & 3] + place;
 }
 
-/* All 32 lanes of a: a shuffle may read one that has not come, and gets what its register holds. */
 static void gather(const sim_run *r, const together *t, const char *frame, uint32_t lanes, table *x) {
   if (t->a != SIM_NOWHERE && t->lane_bytes == 0) {
     uint32_t p = t->a & ~SIM_NOT;
@@ -295,9 +294,6 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
       SIM_EACH(j, mine)
         x.a[j] = own.a[j], x.b[j] = own.b[j], x.c[j] = own.c[j];
       x.pred = (x.pred & ~mine) | (own.pred & mine);
-      for (uint32_t j = 0; j < SIM_LANES; j++) /* a source outside of the group: what this unit's register holds */
-        if (!(group >> j & 1))
-          x.a[j] = own.a[j];
     }
     compute(t, group, &x);
     r->unit = &w->units[unit_of[i]];

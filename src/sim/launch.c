@@ -545,6 +545,25 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
   return true;
 }
 
+/* The number of the cluster that becomes resident now: the next, unless a watcher wants another of the next 64. */
+static uint64_t take_cluster(const sim_device *d, sim_grid *g) {
+  const sim_watcher *w = d->watcher;
+  uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
+  uint32_t which = 0;
+  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .ids = ids};
+  for (uint32_t k = 0; k < 64 && k < n; k++)
+    if (!(g->taken >> k & 1))
+      ids[c.n++] = next + k;
+  if (w && w->watch & SIM_WATCH_CHOICES && w->choose && c.n > 1) {
+    uint32_t k = w->choose(w->user, &c);
+    which = k < c.n ? k : 0;
+  }
+  g->taken |= UINT64_C(1) << (ids[which] - next);
+  for (; g->taken & 1; g->taken >>= 1)
+    g->next_block += g->cluster_blocks;
+  return ids[which];
+}
+
 /* A cluster's blocks all start at once: each may use the others' shared memory. */
 bool sim_cluster_begin(sim_run *r, sim_block *b) {
   for (uint32_t k = 0; k < b->cluster->n_blocks; k++)
@@ -572,9 +591,8 @@ bool sim_admit(sim_device *d) {
           d->watcher->event(d->watcher->user, &e);
         }
       }
-      if (!admit_cluster(d, best, best->next_block / best->cluster_blocks, sms))
+      if (!admit_cluster(d, best, take_cluster(d, best), sms))
         return false;
-      best->next_block += best->cluster_blocks;
       any = true;
     }
     if (!any || best->next_block < best->n_blocks) /* no room; what came later must wait */

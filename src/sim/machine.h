@@ -367,6 +367,7 @@ typedef struct sim_grid {
   uint64_t id;
   const sim_code *code;
   uint64_t n_blocks, next_block, done, resident;
+  uint64_t taken; /* a watcher chose blocks out of turn: clusters behind the next that became resident, a bit each */
   uint32_t n_threads, cluster_blocks;
   uint32_t cluster_dim[3];
   uint32_t shared_bytes, shared_begin; /* begin: what the system reserves may not be used */
