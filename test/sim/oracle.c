@@ -86,7 +86,7 @@ static oracle_verdict int_op(oracle_case *c) {
     r = b ? a / b : -1;
     break;
   case PTX_OP_rem_int:
-    r = b ? a % b : a;
+    r = b ? a % b : -1;
     break;
   case PTX_OP_abs_int:
     r = a < 0 ? -a : a;
@@ -185,14 +185,17 @@ static oracle_verdict bits_op(oracle_case *c) {
     break;
   }
   case PTX_OP_bfe_bits: {
-    unsigned pos = b & 255, len = c->in[2] & 255, last = pos + len - 1 < n - 1 ? pos + len - 1 : n - 1;
+    uint64_t cut =
+        n == 32 ? 255 : UINT32_MAX; /* beyond 255 PTX promises nothing; GPUs differ with the width */
+    uint64_t pos = b & cut, len = c->in[2] & cut, last = pos + len - 1 < n - 1 ? pos + len - 1 : n - 1;
     bool fill = sign && len ? a >> last & 1 : false;
     for (unsigned k = 0; k < n; k++)
       r |= (uint64_t)(k < len && pos + k <= n - 1 ? a >> (pos + k) & 1 : fill) << k;
     break;
   }
   case PTX_OP_bfi_bits: {
-    unsigned pos = c->in[2] & 255, len = c->in[3] & 255;
+    uint64_t cut = n == 32 ? 255 : UINT32_MAX;
+    uint64_t pos = c->in[2] & cut, len = c->in[3] & cut;
     r = b & mask(n);
     for (unsigned k = 0; k < len && pos + k <= n - 1; k++)
       r = (r & ~(UINT64_C(1) << (pos + k))) | (a >> k & 1) << (pos + k);
@@ -321,6 +324,14 @@ static of_number operand(const ptx_insn *i, ptx_type t, uint64_t bits) {
   return i->mods.ftz ? of_flush(f, n) : n;
 }
 
+/* Of several NaNs a GPU passes on the last operand's. */
+static of_number last_nan(of_number r, const of_number *operands, unsigned n) {
+  for (unsigned k = 0; k < n; k++)
+    if (operands[k].class == OF_NAN)
+      r = operands[k];
+  return r;
+}
+
 /* The result of a float instruction: rounded, flushed, saturated. */
 static uint64_t finish(const ptx_insn *i, ptx_type t, of_number n, of_mode mode) {
   const of_format *f = of_format_of(t);
@@ -341,6 +352,8 @@ static uint64_t finish(const ptx_insn *i, ptx_type t, of_number n, of_mode mode)
 static uint64_t arithmetic(const ptx_insn *i, ptx_type t, const uint64_t in[3], const ptx_type types[3]) {
   of_mode mode = mode_of(i->mods.round);
   of_number a = operand(i, types[0], in[0]), b = operand(i, types[1], in[1]), r;
+  of_number x = operand(i, types[2], in[2]);
+  unsigned n_operands = i->n_operands - 1u;
   switch (i->op) {
   case PTX_OP_add_float:
   case PTX_OP_add_half:
@@ -365,11 +378,11 @@ static uint64_t arithmetic(const ptx_insn *i, ptx_type t, const uint64_t in[3], 
   case PTX_OP_sqrt_float:
     r = of_sqrt(a);
     break;
-  default: {
-    of_number p = of_mul(a, b), x = operand(i, types[2], in[2]);
-    r = p.class == OF_NAN && p.payload == 0 && x.class == OF_NAN ? x : of_add(p, x, mode);
+  default:
+    r = of_add(of_mul(a, b), x, mode);
   }
-  }
+  if (r.class == OF_NAN)
+    r = last_nan(r, (of_number[]){a, b, x}, n_operands);
   return finish(i, t, r, mode);
 }
 
@@ -380,6 +393,8 @@ static uint64_t minmax_float(const ptx_insn *i, ptx_type t, uint64_t a, uint64_t
   if (i->mods.xorsign)
     x.sign = y.sign = false;
   bool x_nan = x.class == OF_NAN, y_nan = y.class == OF_NAN;
+  if (x_nan && y_nan && f->width == 64)
+    return y.payload | UINT64_C(1) << 51;
   if ((x_nan && y_nan) || (i->mods.nan && (x_nan || y_nan)))
     return f->the_nan;
   of_number r;
@@ -398,9 +413,9 @@ static uint64_t minmax_float(const ptx_insn *i, ptx_type t, uint64_t a, uint64_t
 
 static uint64_t sign_op(const ptx_insn *i, ptx_type t, uint64_t a, bool neg) {
   const of_format *f = of_format_of(t);
-  if (f->width == 64)
-    return neg ? a ^ UINT64_C(1) << 63 : a & ~(UINT64_C(1) << 63);
   of_number n = operand(i, t, a);
+  if (f->width == 64 && n.class == OF_NAN)
+    return a | UINT64_C(1) << 51;
   n.sign = neg ? !n.sign : false;
   return of_pack(f, n, OF_RN, false);
 }
@@ -656,6 +671,24 @@ static uint64_t float_to_int(const ptx_insn *i, ptx_type to, ptx_type from, of_n
   return (uint64_t)clamp(r, bits, sign) & mask(bits);
 }
 
+/* What an H200 makes of NaNs: f64 takes payloads from the narrower types and gives them back, quiet; bf16 to
+ * f32 is a shift; a conversion that changes nothing is a move. */
+static uint64_t nan_converted(const ptx_insn *i, ptx_type to, ptx_type from, uint64_t a) {
+  const of_format *ft = of_format_of(to), *ff = of_format_of(from);
+  bool plain = !i->mods.ftz && !(i->mods.round >= PTX_ROUND_RNI && i->mods.round <= PTX_ROUND_RPI);
+  if (from == to && plain && (to == PTX_F32 || to == PTX_F64))
+    return a;
+  if (from == PTX_BF16 && to == PTX_F32 && !i->mods.ftz)
+    return a << 16;
+  if ((from != PTX_F64 && to != PTX_F64) || (to == PTX_F64 && i->mods.ftz))
+    return to == PTX_F64 ? 0x7fffffffe0000000 : ft->the_nan;
+  uint64_t fraction = a & mask((unsigned)ff->mantissa);
+  fraction = ff->mantissa > ft->mantissa ? fraction >> (ff->mantissa - ft->mantissa)
+                                         : fraction << (ft->mantissa - ff->mantissa);
+  uint64_t quiet = UINT64_C(1) << (ft->mantissa - 1);
+  return (a >> (ff->width - 1)) << (ft->width - 1) | (ft->max + 1) | quiet | fraction;
+}
+
 static oracle_verdict cvt_op(oracle_case *c) {
   const ptx_insn *i = c->insn;
   ptx_type to = i->type[0], from = i->type[1];
@@ -672,7 +705,7 @@ static oracle_verdict cvt_op(oracle_case *c) {
     }
   } else {
     of_number n = of_unpack(ff, a);
-    if (i->mods.ftz && from == PTX_F32)
+    if (i->mods.ftz && from == PTX_F32 && to != PTX_F16) /* not flushed on GPUs */
       n = of_flush(ff, n);
     if (!ft) {
       r = float_to_int(i, to, from, n);
@@ -684,11 +717,9 @@ static oracle_verdict cvt_op(oracle_case *c) {
       ptx_insn bare = *i; /* ftz means f32 alone */
       if (to != PTX_F32)
         bare.mods.ftz = 0;
-      if (n.class == OF_NAN &&
-          to == PTX_F64) { /* a payload of f32 moves to the top of f64's; others are lost */
-        n.payload = from == PTX_F64   ? n.payload
-                    : from == PTX_F32 ? (a >> 31) << 63 | UINT64_C(0x7ff) << 52 | (a & 0x7fffff) << 29
-                                      : 0x7fffffffe0000000;
+      if (n.class == OF_NAN && !i->mods.sat) {
+        c->out[0] = to_register(c, to, nan_converted(i, to, from, a));
+        return ORACLE_EXACT;
       }
       r = finish(&bare, to, n, whole ? OF_RN : mode);
     }
@@ -734,7 +765,7 @@ static oracle_verdict cvt_packed_op(oracle_case *c) {
   if (i->op == PTX_OP_cvt_tf32) {
     of_number n = of_unpack(of_format_of(PTX_F32), c->in[0] & UINT32_MAX);
     uint64_t r = finish(i, PTX_TF32, n, mode);
-    c->out[0] = n.class == OF_NAN ? 0x7fffffff : r << 13;
+    c->out[0] = n.class != OF_NAN ? r << 13 : mode == OF_RNA ? c->in[0] & 0xffffe000 : 0x7fffe000;
     return ORACLE_EXACT;
   }
   uint64_t part[2]; /* low, high */

@@ -67,13 +67,13 @@ static inline float end_f32(float r, int how) {
   }
   return r == r ? r : f32_of(NAN_F32);
 }
-/* The end of an f64 instruction: payloads pass as in the machine that runs us, first operand first. A NaN
- * made here and not passed on is the negative quiet one, as a GPU's. */
+/* The end of an f64 instruction. As on a GPU the payload of the last operand that is a NaN passes, quiet; a
+ * NaN that is made here is the negative one without payload. */
 #define QUIET 0x0008000000000000u
 static inline double end_f64(double r, double a, double b, double c) {
-  uint64_t u = a != a   ? bits_of_f64(a) | QUIET
+  uint64_t u = c != c   ? bits_of_f64(c) | QUIET
                : b != b ? bits_of_f64(b) | QUIET
-               : c != c ? bits_of_f64(c) | QUIET
+               : a != a ? bits_of_f64(a) | QUIET
                         : 0xfff8000000000000u;
   return r == r ? r : f64_of(u);
 }

@@ -31,8 +31,10 @@ SIM_HANDLER1(abs_f32, uint32_t, uint32_t, sign_f32(a, 0, 0x7fffffff, 0))
 SIM_HANDLER1(abs_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, 0x7fffffff, 0))
 SIM_HANDLER1(neg_f32, uint32_t, uint32_t, sign_f32(a, 0, UINT32_MAX, 0x80000000))
 SIM_HANDLER1(neg_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, UINT32_MAX, 0x80000000))
-SIM_HANDLER1(abs_f64, uint64_t, uint64_t, a &INT64_MAX)
-SIM_HANDLER1(neg_f64, uint64_t, uint64_t, a ^ UINT64_C(1) << 63)
+/* In f64 a NaN keeps its sign and becomes quiet. */
+#define IS_NAN_F64(u) (((u) & INT64_MAX) > 0x7ff0000000000000)
+SIM_HANDLER1(abs_f64, uint64_t, uint64_t, IS_NAN_F64(a) ? a | QUIET : (a &INT64_MAX))
+SIM_HANDLER1(neg_f64, uint64_t, uint64_t, IS_NAN_F64(a) ? a | QUIET : a ^ UINT64_C(1) << 63)
 
 /* Patterns of floats in the order of integers. */
 static inline int32_t order_f32(uint32_t u) {
@@ -59,7 +61,7 @@ static inline uint64_t minmax_f64(uint64_t a, uint64_t b, int max) {
   int a_nan = (a & INT64_MAX) > 0x7ff0000000000000, b_nan = (b & INT64_MAX) > 0x7ff0000000000000;
   uint64_t r = (max ? order_f64(a) < order_f64(b) : order_f64(b) < order_f64(a)) ? b : a;
   r = a_nan ? b : b_nan ? a : r;
-  return a_nan & b_nan ? 0x7fffffffffffffff : r;
+  return a_nan & b_nan ? b | QUIET : r;
 }
 #define MINMAX(name, max)                                                                      \
   SIM_HANDLER2(name##_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, 0))             \
