@@ -8,17 +8,21 @@
 #define F32(x) flush_f32(x, how)
 
 /* One handler to nearest without words, one for all else. */
-#define EXACT1(name, expr32, expr64)                                                 \
-  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a), 0))                       \
-  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a)), how)) \
-  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))           \
+#define EXACT1(name, expr32, expr64)                                                      \
+  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a, 0), 0))                         \
+  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a), how), how)) \
+  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))                \
   LANES1(name##_f64_any, double, double, DIRECTED, RESTORED, end_f64(expr64(a), a, 0, 0))
-#define RCP_32(x) (1.0f / (x))
+static inline float quotient(float a, float b, int how) {
+  return how & FTZ ? unless_tiny(a / b, LARGER(a) / b) : a / b;
+}
+#define RCP_32(x, how) quotient(1, x, how)
 #define RCP_64(x) (1.0 / (x))
+#define SQRT_32(x, how) __builtin_sqrtf(x)
 EXACT1(rcp, RCP_32, RCP_64)
-EXACT1(sqrt, __builtin_sqrtf, __builtin_sqrt)
+EXACT1(sqrt, SQRT_32, __builtin_sqrt)
 SIM_HANDLER2(div_rn, float, float, float, end_f32(a / b, 0))
-LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(F32(a) / F32(b), how))
+LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(quotient(F32(a), F32(b), how), how))
 SIM_HANDLER2(div_f64_rn, double, double, double, end_f64(a / b, a, b, 0))
 LANES2(div_f64_any, double, double, double, DIRECTED, RESTORED, end_f64(a / b, a, b, 0))
 
