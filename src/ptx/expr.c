@@ -49,7 +49,7 @@ static ptx_const primary(ptx_reader *r) {
     ptx_expect(r, ")");
     return c;
   }
-  ptx_fail(r, &t, "expected a constant");
+  ptx_unexpected(r, "a constant");
 }
 
 static bool cast_begins(const ptx_reader *r) {

@@ -105,6 +105,8 @@ bool ptx_is_dot(const ptx_reader *r, const char *word);
 bool ptx_accept(ptx_reader *r, const char *punct_or_name);
 bool ptx_accept_dot(ptx_reader *r, const char *word);
 void ptx_expect(ptx_reader *r, const char *punct);
+/* "expected this before that", or what is wrong with a token that is none. */
+_Noreturn void ptx_unexpected(ptx_reader *r, const char *wanted);
 ptx_token ptx_expect_name(ptx_reader *r, const char *what);
 ptx_directive ptx_directive_at(const ptx_reader *r); /* of the current token; PTX_DIR_NONE */
 uint32_t ptx_expect_u32(ptx_reader *r, const char *what);

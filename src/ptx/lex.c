@@ -1,7 +1,10 @@
 /* lex.c: characters to tokens. A token points into the module's text, which ends with a NUL, so that looking
  * one character ahead is always allowed. */
+#define _GNU_SOURCE /* strtod_l: the program around us may have a locale with another decimal point */
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "ptx/front.h"
 
@@ -25,8 +28,8 @@ static int hex_digit(char c) {
   return 99;
 }
 
-/* Spaces and comments; false: a comment that never ends. */
-static bool skip_space(ptx_lexer *l) {
+/* Spaces and comments; false: a comment that never ends, at *bad. */
+static bool skip_space(ptx_lexer *l, ptx_token *bad) {
   while (l->at < l->end) {
     char c = *l->at;
     if (c == '\n') {
@@ -40,6 +43,10 @@ static bool skip_space(ptx_lexer *l) {
       l->at = p ? p : l->end;
     } else if (c == '/' && l->at[1] == '*') {
       const char *p = l->at + 2;
+      bad->text = l->at;
+      bad->bytes = 2;
+      bad->line = l->line;
+      bad->line_begin = l->line_begin;
       while (p < l->end && !(p[0] == '*' && p[1] == '/')) {
         if (*p == '\n') {
           l->line++;
@@ -57,6 +64,18 @@ static bool skip_space(ptx_lexer *l) {
     }
   }
   return true;
+}
+
+static locale_t plain; /* the C locale; 0 if there was no memory for it */
+
+static void make_plain(void) {
+  plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static double to_double(const char *text, char **stop) {
+  static once_flag once = ONCE_FLAG_INIT;
+  call_once(&once, make_plain);
+  return plain ? strtod_l(text, stop, plain) : strtod(text, stop);
 }
 
 /* 0fXXXXXXXX, 0dXXXXXXXXXXXXXXXX, 1.5, 1e5, 017, 0x1F, 0b101, 42U. */
@@ -101,7 +120,7 @@ static void lex_number(ptx_lexer *l, ptx_token *t) {
       }
       memcpy(number, p, n);
       number[n] = 0;
-      double d = strtod(number, &stop);
+      double d = to_double(number, &stop);
       memcpy(&t->value, &d, sizeof d);
       t->kind = *stop ? PTX_T_BAD : PTX_T_FLOAT;
       return;
@@ -131,12 +150,10 @@ static void lex_number(ptx_lexer *l, ptx_token *t) {
 
 ptx_token ptx_lex(ptx_lexer *l) {
   const char *before = l->at;
-  bool closed = skip_space(l);
-  ptx_token t = {.line = l->line, .text = l->at, .line_begin = l->line_begin, .glued = l->at == before};
-  if (!closed) {
-    t.kind = PTX_T_BAD;
+  ptx_token t = {.kind = PTX_T_BAD};
+  if (!skip_space(l, &t))
     return t;
-  }
+  t = (ptx_token){.line = l->line, .text = l->at, .line_begin = l->line_begin, .glued = l->at == before};
   if (l->at >= l->end)
     return t;
   char c = *l->at;
@@ -180,7 +197,8 @@ bool ptx_lex_skip_block(ptx_lexer *l) {
     char c = *l->at;
     if (c == '\n' || c == ' ' || c == '/' || c == '\t') {
       const char *before = l->at;
-      if (!skip_space(l))
+      ptx_token bad;
+      if (!skip_space(l, &bad))
         return false;
       if (l->at == before)
         l->at++; /* a lone slash */

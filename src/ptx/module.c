@@ -39,7 +39,8 @@ static void add_var(ptx_reader *r, const ptx_var *v, const ptx_token *name, void
   }
   ptx_var *old = known & 1 ? NULL : &u->vars[known >> 1];
   if (!old || !same_shape(old, v) || (old->linkage != PTX_LINK_EXTERN && v->linkage != PTX_LINK_EXTERN))
-    ptx_fail(r, name, "'%.*s' is declared a second time, and differently", PTX_TEXT(name));
+    ptx_fail(r, name, "'%.*s' is declared a second time%s", PTX_TEXT(name),
+             old && same_shape(old, v) ? "" : ", and differently");
   if (v->linkage == PTX_LINK_EXTERN)
     return;
   ptx_place place = old->place;
@@ -180,7 +181,8 @@ static void read_func(ptx_reader *r, bool entry, uint8_t linkage) {
   if (!old || old->entry != entry || (old->defined && f.defined) || old->n_params != f.n_params ||
       old->n_rets != f.n_rets || !same_params(old->params, f.params, f.n_params) ||
       !same_params(old->rets, f.rets, f.n_rets))
-    ptx_fail(r, &name, "'%.*s' is declared a second time, and differently", PTX_TEXT(&name));
+    ptx_fail(r, &name, "'%.*s' is %s a second time", PTX_TEXT(&name),
+             old && old->defined && f.defined ? "defined" : "declared, and differently,");
   if (f.defined) {
     f.place = old->place; /* it may be used from its first declaration on */
     f.noreturn |= old->noreturn;
@@ -289,7 +291,7 @@ static void read_statement(ptx_reader *r) {
     ptx_next(r);
   }
   if (d == PTX_DIR_NONE)
-    ptx_fail(r, &t, "expected a directive");
+    ptx_unexpected(r, "a directive");
   ptx_next(r);
   if (d == PTX_DIR_ENTRY || d == PTX_DIR_FUNC) {
     read_func(r, d == PTX_DIR_ENTRY, linkage);

@@ -23,7 +23,7 @@ static void put_scalar(base_text *out, ptx_type type, uint64_t bits) {
 
 static void put_address(base_text *out, const ptx_unit *u, const ptx_var *v, const ptx_reloc *r) {
   unsigned whole = ptx_type_bytes((ptx_type)v->type) > 8 ? 8 : ptx_type_bytes((ptx_type)v->type);
-  bool masked = r->shift || r->bytes != whole || whole < 4 || ptx_type_base((ptx_type)v->type) == PTX_BASE_BITS;
+  bool masked = r->shift || r->bytes != whole || whole < 4;
   if (masked) {
     uint64_t ones = r->bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * r->bytes) - 1;
     base_putf(out, "0x%llX(", (unsigned long long)(ones << r->shift));
@@ -73,7 +73,8 @@ static void put_value(init *in, unsigned dim, uint64_t offset) {
 }
 
 /* Everything but the linkage and the ';'. A space of none is a register. */
-void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name, const char *suffix) {
+void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name,
+                   const char *suffix) {
   base_putf(out, ".%s ", v->space == PTX_SPACE_GENERIC ? "reg" : ptx_mod_name((ptx_mod)v->space));
   if (v->managed || v->has_unified) {
     base_puts(out, ".attribute(");

@@ -47,7 +47,8 @@ static uint32_t symbol_at(ptx_reader *r, bool *is_func) {
   uint32_t index = ptx_symbol(r->unit, t.text, t.bytes, is_func);
   if (index == UINT32_MAX)
     ptx_fail(r, &t, "unknown symbol '%.*s'", PTX_TEXT(&t));
-  if (!*is_func && r->unit->vars[index].space != PTX_SPACE_GLOBAL && r->unit->vars[index].space != PTX_SPACE_CONST)
+  if (!*is_func && r->unit->vars[index].space != PTX_SPACE_GLOBAL &&
+      r->unit->vars[index].space != PTX_SPACE_CONST)
     ptx_fail(r, &t, "the address of '%.*s', in .%s, is no initial value", PTX_TEXT(&t),
              ptx_mod_name((ptx_mod)r->unit->vars[index].space));
   return index;
@@ -72,6 +73,10 @@ static ptx_reloc address(ptx_reader *r) {
   return a;
 }
 
+static bool is_integer(ptx_type t) {
+  return ptx_type_base(t) == PTX_BASE_UINT || ptx_type_base(t) == PTX_BASE_SINT;
+}
+
 static void put_reloc(init *in, ptx_reloc a, uint64_t offset, unsigned bytes, unsigned shift) {
   a.offset = offset;
   a.bytes = (uint8_t)bytes;
@@ -88,8 +93,9 @@ static void masked_address(init *in, const ptx_token *at, uint64_t mask, uint64_
   for (unsigned s = shift; s < 64 && (mask >> s & 0xff) == 0xff; s += 8)
     bytes++;
   uint64_t ones = bytes >= 8 ? UINT64_MAX : ((UINT64_C(1) << 8 * bytes) - 1) << shift % 64;
-  if (!bytes || mask != ones || bytes > type_bytes)
-    ptx_fail(in->r, at, "a mask of an address covers whole bytes, no more than its variable's type");
+  if (!bytes || mask != ones || bytes > type_bytes || !is_integer((ptx_type)in->v->type))
+    ptx_fail(in->r, at,
+             "a mask covers whole bytes of an address, as many as its variable's integer type at most");
   ptx_expect(in->r, "(");
   ptx_reloc a = address(in->r);
   ptx_expect(in->r, ")");
@@ -106,8 +112,7 @@ static void scalar(init *in, uint64_t offset) {
   if (offset + bytes > in->end)
     in->end = offset + bytes;
   if (t.kind == PTX_T_NAME && !ptx_is(r, "WARP_SZ")) {
-    ptx_base base = ptx_type_base(type);
-    if (bytes < 4 || (base != PTX_BASE_UINT && base != PTX_BASE_SINT))
+    if (bytes < 4 || !is_integer(type))
       ptx_fail(r, &t, "an address does not fit into a .%s", ptx_type_name(type));
     put_reloc(in, address(r), offset, bytes, 0);
     return;
@@ -341,6 +346,7 @@ void ptx_read_vars(ptx_reader *r, ptx_var base, ptx_var_place where, ptx_add_var
 }
 
 typedef struct params {
+  base_strings names;
   ptx_var *list;
   uint32_t n, capacity;
   uint64_t end;
@@ -349,9 +355,12 @@ typedef struct params {
 
 static void add_param(ptx_reader *r, const ptx_var *v, const ptx_token *name, void *context) {
   params *p = context;
+  bool nameless = name->bytes == 1 && name->text[0] == '_';
+  if (!nameless && base_interned(&p->names, name->text, name->bytes))
+    ptx_fail(r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   ptx_var *to = BASE_PUSH(&r->unit->arena, p->list, p->n, p->capacity);
   *to = *v;
-  to->name = base_copy(&r->unit->arena, name->text, name->bytes);
+  to->name = base_intern(&p->names, name->text, name->bytes);
   if (v->space == PTX_SPACE_GENERIC)
     return;
   to->offset = (p->end + v->align - 1) / v->align * v->align;
@@ -363,6 +372,7 @@ static void add_param(ptx_reader *r, const ptx_var *v, const ptx_token *name, vo
 const ptx_var *ptx_read_params(ptx_reader *r, bool entry, uint32_t *n, uint32_t *bytes, uint32_t *align) {
   enum { MAX_KERNEL_BYTES = 32764, MAX_BYTES = 1 << 24 };
   params p = {.align = 1};
+  base_strings_init(&p.names, &r->unit->arena);
   ptx_token at = r->token;
   ptx_expect(r, "(");
   while (!ptx_is(r, ")")) {
@@ -372,6 +382,8 @@ const ptx_var *ptx_read_params(ptx_reader *r, bool entry, uint32_t *n, uint32_t 
       ptx_fail(r, &t, "expected '.param'");
     ptx_next(r);
     ptx_var base = {.space = ptx_space_of(d)};
+    if (d == PTX_DIR_PARAM && (ptx_is_dot(r, "v2") || ptx_is_dot(r, "v4")))
+      ptx_fail(r, &r->token, "a parameter is no vector");
     ptx_read_vars(r, base, entry ? PTX_AT_PARAM : PTX_AT_OPEN_PARAM, add_param, &p);
     if (!ptx_accept(r, ","))
       break;

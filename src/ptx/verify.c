@@ -138,9 +138,6 @@ void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic) {
   case PTX_OP_mbarrier_arrive_drop:
     check_arrive(b, i, mnemonic);
     break;
-  case PTX_OP_lop3_logic:
-    check_range(b, i, mnemonic, i->mods.bool_op ? 5 : 4, 0, 255);
-    break;
   case PTX_OP_setmaxnreg_warpgroup:
     check_range(b, i, mnemonic, 0, 24, 256);
     break;
