@@ -97,7 +97,7 @@ static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const c
     drv_profile_list_for((int)m->sm, m->sm_suffix, fits, sizeof fits);
     say(log, MUSTER_MESSAGE_ERROR, "this PTX is for sm_%u%.1s, and %s runs PTX up to sm_%d%s%s", m->sm, &m->sm_suffix,
         d->profile->name, d->profile->cc, *fits ? ": use --gpu " : "", fits);
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return CUDA_ERROR_INVALID_PTX;
   }
   return CUDA_SUCCESS;
 }
