@@ -1,10 +1,11 @@
-/* engine.c: the lock, and the device's own threads. One thread takes operations from the streams in their turn and
- * runs the machines of all devices in slices, so that the order of things is the same in every run; another one
- * calls the program's host functions back, since those may take their time or wait for a running kernel.
+/* engine.c: the lock, and the device's own threads. One thread takes operations from the streams in their
+ * turn and runs the machines of all devices in slices, so that the order of things is the same in every run;
+ * another one calls the program's host functions back, since those may take their time or wait for a running
+ * kernel.
  *
- * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine says that
- * it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait for words that
- * the host can write, that is no proof while the process has a thread besides those.
+ * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine
+ * says that it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait
+ * for words that the host can write, that is no proof while the process has a thread besides those.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +33,7 @@ static pthread_cond_t to_caller = PTHREAD_COND_INITIALIZER;
 static atomic_uint wanting; /* host threads that want the lock now */
 static bool started;
 static bool engine_waits;
-static bool ended; /* the process is */
+static bool ended;      /* the process is */
 static drv_op *to_call; /* for the calling thread */
 static drv_op abandoned;
 static bool calling;
@@ -55,7 +56,8 @@ void drv_lock_reset(void) {
   atomic_store(&wanting, 0);
 }
 
-/* Between slices: lets those in who wait for the lock. A mutex alone would let the engine take it back at once. */
+/* Between slices: lets those in who wait for the lock. A mutex alone would let the engine take it back at
+ * once. */
 static void give_way(bool told_somebody) {
   if (!told_somebody && atomic_load(&wanting) == 0)
     return;
@@ -78,7 +80,8 @@ void drv_wake(void) {
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user) {
   if (d->sticky || done(user))
     return d->sticky;
-  /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at first. */
+  /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at
+   * first. */
   drv_blocked++;
   drv_wake();
   while (d->sticky == CUDA_SUCCESS && !done(user) && !ended)
@@ -200,7 +203,8 @@ static void start_launch(drv_device *d, drv_op *op) {
   d->extra_ns += 2000;
 }
 
-/* Runs or starts the first operation of a stream, which has its turn. False: it has to wait for something else. */
+/* Runs or starts the first operation of a stream, which has its turn. False: it has to wait for something
+ * else. */
 static bool step(drv_stream *s) {
   drv_op *op = s->first;
   drv_device *d = s->context->device;
@@ -380,7 +384,8 @@ static bool hang_proven(void) {
     return false;
   if (!waits_for_host_word())
     return true;
-  unsigned workers = muster_session_get()->threads > 1 ? muster_session_get()->threads * (unsigned)drv_device_count : 0;
+  unsigned workers =
+      muster_session_get()->threads > 1 ? muster_session_get()->threads * (unsigned)drv_device_count : 0;
   unsigned all = process_threads();
   return all > 0 && all <= drv_threads + own_threads + workers;
 }
@@ -468,8 +473,8 @@ bool drv_ended(void) {
   return ended;
 }
 
-/* Runs before what the program registered before cuInit: handlers that free device memory or unload its code find a
- * driver that is gone, and do not wait for kernels that still run. */
+/* Runs before what the program registered before cuInit: handlers that free device memory or unload its code
+ * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
   ended = true;
