@@ -27,12 +27,23 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t to_hosts = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t to_engine = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t to_caller = PTHREAD_COND_INITIALIZER;
 static atomic_uint wanting; /* host threads that want the lock now */
 static bool started;
 static bool engine_waits;
+
+/* A host thread inside a wait. Who finishes something looks whether it is over, and wakes only those for whom it is. */
+typedef struct waiter {
+  struct waiter *next;
+  drv_device *device;
+  bool (*done)(void *user);
+  void *user;
+  bool over;
+  pthread_cond_t wake;
+} waiter;
+static waiter *waiters;
+
 static bool ended;      /* the process is */
 static drv_op *to_call; /* for the calling thread */
 static drv_op abandoned;
@@ -62,11 +73,23 @@ static void give_way(bool told_somebody) {
   if (!told_somebody && atomic_load(&wanting) == 0)
     return;
   pthread_mutex_unlock(&lock);
-  if (told_somebody && drv_blocked > 0) /* who was woken does not count as wanting it yet */
+  if (told_somebody) /* who was woken does not count as wanting it yet */
     nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
   while (atomic_load(&wanting) > 0)
     sched_yield();
   pthread_mutex_lock(&lock);
+}
+
+/* True if somebody was woken. */
+static bool tell_hosts(void) {
+  bool told = false;
+  for (waiter *w = waiters; w; w = w->next)
+    if (!w->over && (ended || w->device->sticky || w->done(w->user))) {
+      w->over = told = true;
+      drv_blocked--; /* from now on, not when it gets to run: what it does next may be what others wait for */
+      pthread_cond_signal(&w->wake);
+    }
+  return told;
 }
 
 void drv_wake(void) {
@@ -74,7 +97,7 @@ void drv_wake(void) {
     drv_devices[i].poked = true;
   if (engine_waits)
     pthread_cond_signal(&to_engine);
-  pthread_cond_broadcast(&to_hosts);
+  tell_hosts();
 }
 
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user) {
@@ -82,11 +105,17 @@ CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user) {
     return d->sticky;
   /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at
    * first. */
+  waiter self = {.next = waiters, .device = d, .done = done, .user = user, .wake = PTHREAD_COND_INITIALIZER};
+  waiters = &self;
   drv_blocked++;
   drv_wake();
-  while (d->sticky == CUDA_SUCCESS && !done(user) && !ended)
-    pthread_cond_wait(&to_hosts, &lock);
-  drv_blocked--;
+  while (!self.over)
+    pthread_cond_wait(&self.wake, &lock);
+  waiter **at = &waiters;
+  while (*at != &self)
+    at = &(*at)->next;
+  *at = self.next;
+  pthread_cond_destroy(&self.wake);
   return ended ? CUDA_ERROR_DEINITIALIZED : d->sticky;
 }
 
@@ -342,6 +371,13 @@ static bool can_run(const drv_device *d) {
   return d->poked || (d->state != SIM_STUCK && d->state != SIM_ASLEEP);
 }
 
+static bool any_can_run(void) {
+  for (int i = 0; i < drv_device_count; i++)
+    if (can_run(&drv_devices[i]))
+      return true;
+  return false;
+}
+
 /* ------------------------------------------------------------------ proving a hang */
 
 /* Threads of this process; 0 if that cannot be told. */
@@ -456,10 +492,9 @@ static void *engine(void *unused) {
       for (int i = 0; drv_device_count > 1 && i < drv_device_count; i++)
         drv_devices[i].poked = true;
     }
-    if (tell)
-      pthread_cond_broadcast(&to_hosts);
+    bool told = tell && tell_hosts();
     if (moved)
-      give_way(tell);
+      give_way(told && any_can_run());
     else if (hang_proven())
       end_hang();
     else
