@@ -48,68 +48,99 @@ static int rt_attribute(const muster_driver *cu, CUdevice_attribute attribute) {
   return value;
 }
 
-static bool rt_shape_fits(const muster_driver *cu, dim3 grid, dim3 block, size_t shared_bytes) {
+static bool rt_shape_fits(const muster_driver *cu, dim3 grid, dim3 block) {
 #define RT_MOST(name) (unsigned)rt_attribute(cu, CU_DEVICE_ATTRIBUTE_##name)
-  return grid.x && grid.y && grid.z && block.x && block.y && block.z && shared_bytes <= UINT_MAX &&
-         grid.x <= RT_MOST(MAX_GRID_DIM_X) && grid.y <= RT_MOST(MAX_GRID_DIM_Y) &&
-         grid.z <= RT_MOST(MAX_GRID_DIM_Z) && block.x <= RT_MOST(MAX_BLOCK_DIM_X) &&
-         block.y <= RT_MOST(MAX_BLOCK_DIM_Y) && block.z <= RT_MOST(MAX_BLOCK_DIM_Z) &&
+  return grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= RT_MOST(MAX_GRID_DIM_X) &&
+         grid.y <= RT_MOST(MAX_GRID_DIM_Y) && grid.z <= RT_MOST(MAX_GRID_DIM_Z) &&
+         block.x <= RT_MOST(MAX_BLOCK_DIM_X) && block.y <= RT_MOST(MAX_BLOCK_DIM_Y) &&
+         block.z <= RT_MOST(MAX_BLOCK_DIM_Z) &&
          (uint64_t)block.x * block.y * block.z <= RT_MOST(MAX_THREADS_PER_BLOCK);
 #undef RT_MOST
 }
 
-static cudaError_t rt_launch(const void *function, CUlaunchConfig *config, dim3 grid, dim3 block,
-                             size_t shared_bytes, void **arguments) {
+/* A launch in the runtime's terms. */
+struct rt_launch {
+  const void *function;
+  dim3 grid, block;
+  void **arguments;
+  size_t shared_bytes;
+  CUlaunchConfig config; /* stream and attributes; the rest is filled in */
+};
+
+static cudaError_t rt_launch(struct rt_launch *l) {
   cudaError_t error;
   CUfunction kernel;
   const muster_driver *cu = rt_enter(&error);
   if (!cu)
     return error;
-  error = rt_function(function, &kernel);
+  error = rt_function(l->function, &kernel);
   if (error != cudaSuccess)
     return error;
-  if (!rt_shape_fits(cu, grid, block, shared_bytes))
-    return cudaErrorInvalidConfiguration;
-  config->gridDimX = grid.x, config->gridDimY = grid.y, config->gridDimZ = grid.z;
-  config->blockDimX = block.x, config->blockDimY = block.y, config->blockDimZ = block.z;
-  config->sharedMemBytes = (unsigned)shared_bytes;
-  return rt_error(cu->cuLaunchKernelEx(config, kernel, arguments, NULL));
+  if (l->shared_bytes > UINT_MAX)
+    return cudaErrorInvalidValue;
+  l->config.gridDimX = l->grid.x, l->config.gridDimY = l->grid.y, l->config.gridDimZ = l->grid.z;
+  l->config.blockDimX = l->block.x, l->config.blockDimY = l->block.y, l->config.blockDimZ = l->block.z;
+  l->config.sharedMemBytes = (unsigned)l->shared_bytes;
+  return rt_error(cu->cuLaunchKernelEx(&l->config, kernel, l->arguments, NULL));
 }
 
-cudaError_t rt_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
-                                size_t shared_bytes, cudaStream_t stream) {
-  CUlaunchConfig config = {.hStream = stream};
-  return rt_launch(function, &config, grid, block, shared_bytes, arguments);
+/* Before CUDA 13 the runtime had an error of its own for a shape that no device takes. */
+static cudaError_t rt_launch_12(struct rt_launch *l) {
+  const cudaError_t error = rt_launch(l);
+  cudaError_t why;
+  const muster_driver *cu = error == cudaErrorInvalidValue ? rt_enter(&why) : NULL;
+  return cu && !rt_shape_fits(cu, l->grid, l->block) ? cudaErrorInvalidConfiguration : error;
 }
+
+/* The three ways to launch, for CUDA 13 and for those before it. */
+#define RT_LAUNCHES(version, run)                                                                            \
+  cudaError_t rt_cudaLaunchKernel##version(const void *function, dim3 grid, dim3 block, void **arguments,    \
+                                           size_t shared_bytes, cudaStream_t stream) {                       \
+    struct rt_launch l = {function, grid, block, arguments, shared_bytes, {.hStream = stream}};              \
+    return run(&l);                                                                                          \
+  }                                                                                                          \
+  cudaError_t rt_cudaLaunchCooperativeKernel##version(const void *function, dim3 grid, dim3 block,           \
+                                                      void **arguments, size_t shared_bytes,                 \
+                                                      cudaStream_t stream) {                                 \
+    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};    \
+    struct rt_launch l = {                                                                                   \
+        function,  grid,         block,                                                                      \
+        arguments, shared_bytes, {.hStream = stream, .attrs = &cooperative, .numAttrs = 1}};                 \
+    return run(&l);                                                                                          \
+  }                                                                                                          \
+  static cudaError_t rt_launch_config##version(const cudaLaunchConfig_t *from, cudaStream_t stream,          \
+                                               const void *function, void **arguments) {                     \
+    struct rt_launch l = {function,                                                                          \
+                          from->gridDim,                                                                     \
+                          from->blockDim,                                                                    \
+                          arguments,                                                                         \
+                          from->dynamicSmemBytes,                                                            \
+                          {.hStream = stream, .attrs = from->attrs, .numAttrs = from->numAttrs}};            \
+    return run(&l);                                                                                          \
+  }                                                                                                          \
+  cudaError_t rt_cudaLaunchKernelExC##version(const cudaLaunchConfig_t *config, const void *function,        \
+                                              void **arguments) {                                            \
+    return config ? rt_launch_config##version(config, config->stream, function, arguments)                   \
+                  : cudaErrorInvalidValue;                                                                   \
+  }                                                                                                          \
+  cudaError_t rt_cudaLaunchKernelExC_ptsz##version(const cudaLaunchConfig_t *config, const void *function,   \
+                                                   void **arguments) {                                       \
+    return config ? rt_launch_config##version(                                                               \
+                        config, config->stream ? config->stream : CU_STREAM_PER_THREAD, function, arguments) \
+                  : cudaErrorInvalidValue;                                                                   \
+  }
+
+RT_LAUNCHES(, rt_launch)
+RT_LAUNCHES(_12, rt_launch_12)
 
 cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
                                   size_t shared_bytes, cudaStream_t stream) {
   return rt_cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
-cudaError_t rt_cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
-                                           size_t shared_bytes, cudaStream_t stream) {
-  CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
-  CUlaunchConfig config = {.hStream = stream, .attrs = &cooperative, .numAttrs = 1};
-  return rt_launch(function, &config, grid, block, shared_bytes, arguments);
-}
-
-static cudaError_t rt_launch_config(const cudaLaunchConfig_t *from, const void *function, void **arguments,
-                                    cudaStream_t stream) {
-  CUlaunchConfig config = {.hStream = stream, .attrs = from->attrs, .numAttrs = from->numAttrs};
-  return rt_launch(function, &config, from->gridDim, from->blockDim, from->dynamicSmemBytes, arguments);
-}
-
-cudaError_t rt_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
-  return config ? rt_launch_config(config, function, arguments, config->stream)
-                : cudaErrorInvalidConfiguration;
-}
-
-cudaError_t rt_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
-                                        void **arguments) {
-  return config ? rt_launch_config(config, function, arguments,
-                                   config->stream ? config->stream : CU_STREAM_PER_THREAD)
-                : cudaErrorInvalidConfiguration;
+cudaError_t rt___cudaLaunchKernel_12(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                     size_t shared_bytes, cudaStream_t stream) {
+  return rt_cudaLaunchKernel_12(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 cudaError_t rt_cudaLaunchHostFunc(cudaStream_t stream, CUhostFn function, void *user) {

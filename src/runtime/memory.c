@@ -19,12 +19,21 @@
     return rt_why;                                          \
   } while (0)
 
+/* Nothing to do but what every call does: make the context, tell of an error that destroyed it. */
+static cudaError_t rt_touch(void) {
+  size_t free_bytes, total_bytes;
+  RT_CALL(cuMemGetInfo, &free_bytes, &total_bytes);
+}
+
+/* No bytes: CUDA's runtime gives a null pointer, where the driver refuses. */
+static cudaError_t rt_nothing(void **pointer) {
+  *pointer = NULL;
+  return rt_touch();
+}
+
 cudaError_t rt_cudaMalloc(void **pointer, size_t bytes) {
-  if (pointer && bytes == 0) { /* CUDA's runtime gives a null pointer, where the driver refuses */
-    cudaError_t error;
-    *pointer = NULL;
-    return rt_enter(&error) ? cudaSuccess : error;
-  }
+  if (pointer && bytes == 0)
+    return rt_nothing(pointer);
   RT_ALLOCATE(pointer, cuMemAlloc, bytes);
 }
 
@@ -35,10 +44,8 @@ cudaError_t rt_cudaMallocPitch(void **pointer, size_t *pitch, size_t width_bytes
   if (!pitch)
     return cudaErrorInvalidValue;
   if (pointer && (width_bytes == 0 || height == 0)) {
-    cudaError_t error;
-    *pointer = NULL;
     *pitch = 0;
-    return rt_enter(&error) ? cudaSuccess : error;
+    return rt_nothing(pointer);
   }
   RT_ALLOCATE(pointer, cuMemAllocPitch, pitch, width_bytes, height, RT_WIDEST);
 }
@@ -57,10 +64,8 @@ cudaError_t rt_cudaMalloc3D(cudaPitchedPtr *pointer, cudaExtent extent) {
 }
 
 cudaError_t rt_cudaFree(void *pointer) {
-  if (!pointer) { /* a common way to make the context */
-    cudaError_t error;
-    return rt_enter(&error) ? cudaSuccess : error;
-  }
+  if (!pointer) /* a common way to make the context */
+    return rt_touch();
   RT_CALL(cuMemFree, rt_address(pointer));
 }
 
@@ -71,19 +76,14 @@ cudaError_t rt_cudaMallocHost(void **pointer, size_t bytes) {
 cudaError_t rt_cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
   if (!pointer)
     return cudaErrorInvalidValue;
-  if (bytes == 0) {
-    cudaError_t error;
-    *pointer = NULL;
-    return rt_enter(&error) ? cudaSuccess : error;
-  }
+  if (bytes == 0)
+    return rt_nothing(pointer);
   RT_CALL(cuMemHostAlloc, pointer, bytes, flags);
 }
 
 cudaError_t rt_cudaFreeHost(void *pointer) {
-  if (!pointer) {
-    cudaError_t error;
-    return rt_enter(&error) ? cudaSuccess : error;
-  }
+  if (!pointer)
+    return rt_touch();
   RT_CALL(cuMemFreeHost, pointer);
 }
 
@@ -105,7 +105,7 @@ cudaError_t rt_cudaHostGetFlags(unsigned *flags, void *pointer) {
 
 cudaError_t rt_cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
   if (pointer && bytes == 0)
-    return cudaErrorInvalidValue;
+    return rt_nothing(pointer);
   RT_ALLOCATE(pointer, cuMemAllocManaged, bytes, flags);
 }
 
@@ -118,7 +118,7 @@ cudaError_t rt_cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 
 cudaError_t rt_cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
   if (pointer && bytes == 0)
-    return rt_cudaMalloc(pointer, 0);
+    return rt_nothing(pointer);
   RT_ALLOCATE(pointer, cuMemAllocAsync, bytes, stream);
 }
 
@@ -201,7 +201,7 @@ cudaError_t rt_cudaPointerGetAttributes(cudaPointerAttributes *attributes, const
   const muster_driver *cu = rt_enter(&error);
   if (!cu)
     return error;
-  if (!attributes || !pointer)
+  if (!attributes)
     return cudaErrorInvalidValue;
   unsigned memory = 0, managed = 0;
   int device = CU_DEVICE_INVALID;

@@ -178,7 +178,8 @@ cudaError_t rt_kernel(const void *function, CUkernel *kernel) {
   pthread_mutex_lock(&rt_lock);
   struct rt_symbol *symbol = rt_find(function);
   if (!symbol || (symbol->kind != RT_KERNEL && symbol->kind != RT_HANDLE)) {
-    error = cudaErrorInvalidDeviceFunction;
+    /* an address that nobody registered might be a kernel's handle, and is a wrong one then */
+    error = function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
   } else if (!symbol->kernel && (error = rt_load_binary(cu, symbol->binary)) == cudaSuccess) {
     const CUresult result = cu->cuLibraryGetKernel(&symbol->kernel, symbol->binary->library, symbol->name);
     error = result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : rt_error(result);

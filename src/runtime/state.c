@@ -118,7 +118,7 @@ cudaError_t rt_error(CUresult result) {
 }
 
 cudaError_t rt_leave(cudaError_t error) {
-  if (error != cudaSuccess)
+  if (error != cudaSuccess && error != cudaErrorNotReady) /* not ready is an answer, and not remembered */
     rt_last = error;
   return error;
 }
