@@ -117,6 +117,18 @@ static void rt_add(struct rt_binary *binary, enum rt_kind kind, const void *key,
 
 /* ------------------------------------------------------------------ from a fat binary to a library */
 
+/* A fat binary's length, by its own header: magic, version, the header's bytes, those of the entries behind
+ * it. */
+static size_t rt_image_bytes(const void *image) {
+  struct {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t entries_bytes;
+  } header;
+  memcpy(&header, image, sizeof header);
+  return header.header_bytes + header.entries_bytes;
+}
+
 /* Links the objects of a program compiled with -rdc=true. The driver's image belongs to its link state:
  * copied. */
 static CUresult rt_link(const muster_driver *cu, struct rt_binary *binary) {
@@ -127,7 +139,8 @@ static CUresult rt_link(const muster_driver *cu, struct rt_binary *binary) {
   if (result != CUDA_SUCCESS)
     return result;
   for (const void *const *part = binary->wrapper->parts; result == CUDA_SUCCESS && *part; part++)
-    result = cu->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)*part, 0, NULL, 0, NULL, NULL);
+    result = cu->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)*part, rt_image_bytes(*part), NULL, 0,
+                               NULL, NULL);
   if (result == CUDA_SUCCESS)
     result = cu->cuLinkComplete(state, &image, &bytes);
   if (result == CUDA_SUCCESS && !(binary->linked = malloc(bytes + 1)))
