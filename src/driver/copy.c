@@ -15,7 +15,7 @@ enum { STAGED_MOST = 64 * 1024 };
 
 /* What a side of a copy is said to be. */
 typedef enum side {
-  SIDE_HOST,   /* a host pointer: pageable, pinned or managed */
+  SIDE_HOST,   /* a host pointer; of the device's memory too, since there is one address space */
   SIDE_DEVICE, /* memory that kernels can use: the device's, pinned or managed */
   SIDE_ANY     /* whatever the address says */
 } side;
@@ -77,8 +77,6 @@ static CUresult check_side(const drv_box *b, const drv_shape *s, side is, bool *
     return CUDA_ERROR_INVALID_VALUE;
   const drv_memory *m = drv_memory_at(address);
   bool device_only = m ? m->kind == DRV_DEVICE_MEMORY : drv_in_device_range(address);
-  if (is == SIDE_HOST && device_only)
-    return CUDA_ERROR_INVALID_VALUE;
   if (m && m->freeing)
     return CUDA_ERROR_INVALID_VALUE;
   if (drv_memory_covers(address, bytes))
