@@ -1,5 +1,5 @@
-// What the runtime answers to what is wrong, and how long it remembers. Argument `fault`: an error that destroys the
-// context, in a process of its own.
+// What the runtime answers to what is wrong, and how long it remembers. Argument `fault`: an error that
+// destroys the context, in a process of its own.
 #include "check.h"
 
 __global__ void set(int *p) {
@@ -14,12 +14,12 @@ __constant__ int constant[4];
 __device__ int variable;
 static int host[9];
 
-#define LAUNCH_FAILS(error, ...)                                                                                       \
-  do {                                                                                                                 \
-    __VA_ARGS__;                                                                                                       \
-    EXPECT(cudaPeekAtLastError(), error);                                                                              \
-    EXPECT(cudaGetLastError(), error);                                                                                 \
-    EXPECT(cudaGetLastError(), cudaSuccess);                                                                           \
+#define LAUNCH_FAILS(error, ...)             \
+  do {                                       \
+    __VA_ARGS__;                             \
+    EXPECT(cudaPeekAtLastError(), error);    \
+    EXPECT(cudaGetLastError(), error);       \
+    EXPECT(cudaGetLastError(), cudaSuccess); \
   } while (0)
 
 static void launches(int *d) {
@@ -44,7 +44,8 @@ static void launches(int *d) {
   FAILS(cudaFuncGetAttributes(&attributes, (const void *)host), cudaErrorInvalidResourceHandle);
   FAILS(cudaLaunchKernel((const void *)host, 1, 1, 0, 0, 0), cudaErrorInvalidResourceHandle);
 #endif
-  FAILS(cudaFuncSetAttribute(set, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20), cudaErrorInvalidValue);
+  FAILS(cudaFuncSetAttribute(set, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
+        cudaErrorInvalidValue);
   FAILS(cudaFuncSetAttribute(set, (cudaFuncAttribute)77, 1), cudaErrorInvalidValue);
   int n;
   FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, set, 0, 0), cudaErrorInvalidValue);

@@ -72,7 +72,8 @@ int main() {
   int n = 5;
   void *arguments[] = {&e, &n};
   cudaKernelNodeParams kernel = {};
-  kernel.func = (void *)plus, kernel.gridDim = dim3(1), kernel.blockDim = dim3(1), kernel.kernelParams = arguments;
+  kernel.func = (void *)plus, kernel.gridDim = dim3(1), kernel.blockDim = dim3(1),
+  kernel.kernelParams = arguments;
   OK(cudaGraphAddKernelNode(&add, graph, &fill, 1, &kernel));
   OK(cudaGraphAddMemcpyNode1D(&copy, graph, &add, 1, &back, e, 4, cudaMemcpyDeviceToHost));
   cudaHostNodeParams call = {host_function, &ten};

@@ -1,5 +1,6 @@
-/* layout.c: prints sizes and offsets of the runtime's structs. Compiled as C with our abi.h, and with -DNVIDIA as C++
- * with the toolkit's headers; the test compares the two. cudaDeviceProp is the one of CUDA 13. */
+/* layout.c: prints sizes and offsets of the runtime's structs. Compiled as C with our abi.h, and with
+ * -DNVIDIA as C++ with the toolkit's headers; the test compares the two. cudaDeviceProp is the one of
+ * CUDA 13. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ int main(void) {
 #include "layout.def"
   printf("cudaDeviceProp %zu\n", sizeof(cudaDeviceProp));
 #define PROPERTY_MAJOR 13
-#define PROPERTY(type, field, dims, value) printf("cudaDeviceProp." #field " %zu\n", offsetof(cudaDeviceProp, field));
+#define PROPERTY(type, field, dims, value) \
+  printf("cudaDeviceProp." #field " %zu\n", offsetof(cudaDeviceProp, field));
 #include "runtime/property.def"
 #define ERROR(name, value, text) printf(#name " %d\n", (int)name);
 #include "runtime/error.def"
