@@ -1,5 +1,6 @@
-/* graph.c: graphs: capture of a stream, nodes, instances. A graph is the driver's; what differs is how a kernel is
- * named (a host stub's address or a kernel handle here, a function there) and how a copy is described. */
+/* graph.c: graphs: capture of a stream, nodes, instances. A graph is the driver's; what differs is how a
+ * kernel is named (a host stub's address or a kernel handle here, a function there) and how a copy is
+ * described. */
 #include "runtime/rt.h"
 
 cudaError_t rt_cudaStreamBeginCapture(cudaStream_t stream, CUstreamCaptureMode mode) {
@@ -10,9 +11,10 @@ cudaError_t rt_cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   RT_CALL(cuStreamEndCapture, stream, graph);
 }
 
-cudaError_t rt_cudaStreamGetCaptureInfo(cudaStream_t stream, CUstreamCaptureStatus *status, unsigned long long *id,
-                                        cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-                                        const CUgraphEdgeData **edges, size_t *count) {
+cudaError_t rt_cudaStreamGetCaptureInfo(cudaStream_t stream, CUstreamCaptureStatus *status,
+                                        unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **nodes, const CUgraphEdgeData **edges,
+                                        size_t *count) {
   uint64_t number = 0;
   cudaError_t error;
   const muster_driver *cu = rt_enter(&error);
@@ -24,12 +26,14 @@ cudaError_t rt_cudaStreamGetCaptureInfo(cudaStream_t stream, CUstreamCaptureStat
   return error;
 }
 
-cudaError_t rt_cudaStreamGetCaptureInfo_12(cudaStream_t stream, CUstreamCaptureStatus *status, unsigned long long *id,
-                                           cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count) {
+cudaError_t rt_cudaStreamGetCaptureInfo_12(cudaStream_t stream, CUstreamCaptureStatus *status,
+                                           unsigned long long *id, cudaGraph_t *graph,
+                                           const cudaGraphNode_t **nodes, size_t *count) {
   return rt_cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, NULL, count);
 }
 
-cudaError_t rt_cudaStreamGetCaptureInfo_11(cudaStream_t stream, CUstreamCaptureStatus *status, unsigned long long *id) {
+cudaError_t rt_cudaStreamGetCaptureInfo_11(cudaStream_t stream, CUstreamCaptureStatus *status,
+                                           unsigned long long *id) {
   return rt_cudaStreamGetCaptureInfo(stream, status, id, NULL, NULL, NULL, NULL);
 }
 
@@ -136,26 +140,31 @@ cudaError_t rt_cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, 
   RT_CALL(cuGraphAddMemcpyNode, node, graph, after, count, &box, context);
 }
 
-cudaError_t rt_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                        size_t count, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t rt_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *after, size_t count, void *to,
+                                        const void *from, size_t bytes, cudaMemcpyKind kind) {
   const cudaMemcpy3DParms copy = rt_line(to, from, bytes, kind);
   return rt_cudaGraphAddMemcpyNode(node, graph, after, count, &copy);
 }
 
-cudaError_t rt_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                              size_t count, const void *symbol, const void *from, size_t bytes,
-                                              size_t offset, cudaMemcpyKind kind) {
+cudaError_t rt_cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                              const cudaGraphNode_t *after, size_t count, const void *symbol,
+                                              const void *from, size_t bytes, size_t offset,
+                                              cudaMemcpyKind kind) {
   void *to;
   const cudaError_t error = rt_within(symbol, bytes, offset, &to);
-  return error == cudaSuccess ? rt_cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, kind) : error;
+  return error == cudaSuccess ? rt_cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, kind)
+                              : error;
 }
 
-cudaError_t rt_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                                size_t count, void *to, const void *symbol, size_t bytes,
-                                                size_t offset, cudaMemcpyKind kind) {
+cudaError_t rt_cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                const cudaGraphNode_t *after, size_t count, void *to,
+                                                const void *symbol, size_t bytes, size_t offset,
+                                                cudaMemcpyKind kind) {
   void *from;
   const cudaError_t error = rt_within(symbol, bytes, offset, &from);
-  return error == cudaSuccess ? rt_cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, kind) : error;
+  return error == cudaSuccess ? rt_cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, kind)
+                              : error;
 }
 
 cudaError_t rt_cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
@@ -211,23 +220,24 @@ cudaError_t rt_cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, c
   RT_CALL(cuGraphAddEmptyNode, node, graph, after, count);
 }
 
-cudaError_t rt_cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                          size_t count, cudaGraph_t child) {
+cudaError_t rt_cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after, size_t count, cudaGraph_t child) {
   RT_CALL(cuGraphAddChildGraphNode, node, graph, after, count, child);
 }
 
-cudaError_t rt_cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                           size_t count, cudaEvent_t event) {
+cudaError_t rt_cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *after, size_t count, cudaEvent_t event) {
   RT_CALL(cuGraphAddEventRecordNode, node, graph, after, count, event);
 }
 
-cudaError_t rt_cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                         size_t count, cudaEvent_t event) {
+cudaError_t rt_cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *after, size_t count, cudaEvent_t event) {
   RT_CALL(cuGraphAddEventWaitNode, node, graph, after, count, event);
 }
 
-cudaError_t rt_cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                        size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+cudaError_t rt_cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *after, size_t count,
+                                        CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
   RT_CALL(cuGraphAddMemAllocNode, node, graph, after, count, parameters);
 }
 
@@ -266,27 +276,29 @@ cudaError_t rt_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, 
   RT_CALL(cuGraphGetRootNodes, graph, nodes, count);
 }
 
-cudaError_t rt_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, CUgraphEdgeData *edges,
-                                 size_t *count) {
+cudaError_t rt_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 CUgraphEdgeData *edges, size_t *count) {
   RT_CALL(cuGraphGetEdges, graph, from, to, edges, count);
 }
 
-cudaError_t rt_cudaGraphGetEdges_11(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
+cudaError_t rt_cudaGraphGetEdges_11(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                    size_t *count) {
   return rt_cudaGraphGetEdges(graph, from, to, NULL, count);
 }
 
-cudaError_t rt_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                        const CUgraphEdgeData *edges, size_t count) {
+cudaError_t rt_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to, const CUgraphEdgeData *edges,
+                                        size_t count) {
   RT_CALL(cuGraphAddDependencies, graph, from, to, edges, count);
 }
 
-cudaError_t rt_cudaGraphAddDependencies_11(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                           size_t count) {
+cudaError_t rt_cudaGraphAddDependencies_11(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                           const cudaGraphNode_t *to, size_t count) {
   return rt_cudaGraphAddDependencies(graph, from, to, NULL, count);
 }
 
-cudaError_t rt_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, CUgraphEdgeData *edges,
-                                            size_t *count) {
+cudaError_t rt_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                            CUgraphEdgeData *edges, size_t *count) {
   RT_CALL(cuGraphNodeGetDependencies, node, nodes, edges, count);
 }
 
@@ -300,12 +312,13 @@ cudaError_t rt_cudaGraphDestroyNode(cudaGraphNode_t node) {
 
 /* ------------------------------------------------------------------ instances */
 
-cudaError_t rt_cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t rt_cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                             unsigned long long flags) {
   RT_CALL(cuGraphInstantiateWithFlags, exec, graph, flags);
 }
 
-cudaError_t rt_cudaGraphInstantiate_11(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong, char *log,
-                                       size_t log_bytes) {
+cudaError_t rt_cudaGraphInstantiate_11(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong,
+                                       char *log, size_t log_bytes) {
   if (wrong)
     *wrong = NULL;
   if (log && log_bytes)
@@ -342,11 +355,13 @@ cudaError_t rt_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *f
   return error;
 }
 
-cudaError_t rt_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, CUgraphExecUpdateResultInfo *info) {
+cudaError_t rt_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                   CUgraphExecUpdateResultInfo *info) {
   RT_CALL(cuGraphExecUpdate, exec, graph, info);
 }
 
-cudaError_t rt_cudaGraphExecUpdate_11(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, int *result) {
+cudaError_t rt_cudaGraphExecUpdate_11(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong,
+                                      int *result) {
   CUgraphExecUpdateResultInfo info = {0};
   const cudaError_t error = rt_cudaGraphExecUpdate(exec, graph, &info);
   if (wrong)

@@ -183,6 +183,14 @@ static cudaError_t rt_load_binary(const muster_driver *cu, struct rt_binary *bin
   return binary->error = rt_error(result);
 }
 
+void rt_offer_binaries(void) {
+  pthread_mutex_lock(&rt_lock);
+  for (const struct rt_binary *binary = rt_binaries; binary; binary = binary->next)
+    if (binary->wrapper->magic == RT_WRAPPER_MAGIC)
+      muster_driver_offer(binary->wrapper);
+  pthread_mutex_unlock(&rt_lock);
+}
+
 cudaError_t rt_kernel(const void *function, CUkernel *kernel) {
   cudaError_t error;
   const muster_driver *cu = rt_enter(&error);

@@ -56,6 +56,8 @@ cudaError_t rt_refuse(const char *name);
 
 /* ------------------------------------------------------------------ register.c */
 
+/* Shows the device all registered fat binaries, before it is first asked what it is. */
+void rt_offer_binaries(void);
 /* The kernel behind a host stub's address, or behind a kernel handle that was given out. */
 cudaError_t rt_kernel(const void *function, CUkernel *kernel);
 /* The same as a function of the current context. */

@@ -29,6 +29,7 @@ static void rt_load(void) {
     rt_failure = cudaErrorInsufficientDriver;
     return;
   }
+  rt_offer_binaries();
   rt_failure = rt_error(rt_table.cuDeviceGetCount(&rt_devices));
   if (rt_failure == cudaSuccess && rt_devices == 0)
     rt_failure = cudaErrorNoDevice;

@@ -10,9 +10,9 @@
  * for debuggers (r_debug.r_brk); that function is redirected too. Nothing is looked up or loaded in there.
  */
 #define _GNU_SOURCE
+#include "driver/session.h"
 #include "runtime/preload/elf.h"
 #include "runtime/preload/patch.h"
-#include "runtime/preload/message.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -99,12 +99,13 @@ void *patch_target(const char *name, int major) {
                          : "13");
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    preload_say(MUSTER_MESSAGE_FAILURE, "the CUDA runtime's stand-in cannot be loaded: %s", dlerror());
+    muster_session_say(MUSTER_MESSAGE_FAILURE, "the CUDA runtime's stand-in cannot be loaded: %s", dlerror());
     _exit(125);
   }
   void *function = dlsym(library, name);
   if (!function) {
-    preload_say(MUSTER_MESSAGE_UNMODELLED, "%s is not implemented (answers cudaErrorNotSupported)", name);
+    muster_session_say(MUSTER_MESSAGE_UNMODELLED, "%s is not implemented (answers cudaErrorNotSupported)",
+                       name);
     int (*answer)(void) = preload_not_supported;
     memcpy(&function, &answer, sizeof function);
   }
@@ -128,7 +129,7 @@ static bool preload_is_private(const Elf64_Sym *symbol) {
 }
 
 static void preload_no_room(const struct patch_site *site) {
-  preload_say(MUSTER_MESSAGE_UNMODELLED, "%s: the function is too short to be redirected", site->name);
+  muster_session_say(MUSTER_MESSAGE_UNMODELLED, "%s: the function is too short to be redirected", site->name);
 }
 
 struct preload_sites {
@@ -172,7 +173,7 @@ static bool preload_redirect(const struct elf_file *file, const struct elf_symbo
     return false;
   struct preload_sites sites = {.at = malloc(candidates * sizeof *sites.at), .low = UINT64_MAX};
   if (!sites.at) {
-    preload_say(MUSTER_MESSAGE_FAILURE, "%s: out of memory", path);
+    muster_session_say(MUSTER_MESSAGE_FAILURE, "%s: out of memory", path);
     _exit(125);
   }
   unsigned possible = PRELOAD_11 | PRELOAD_12 | PRELOAD_13;
@@ -204,8 +205,8 @@ static bool preload_redirect(const struct elf_file *file, const struct elf_symbo
   for (size_t i = 0; i < sites.count; i++)
     sites.at[i].major = possible & PRELOAD_13 ? 13 : possible & PRELOAD_12 ? 12 : 11;
   if (!patch_apply(sites.at, sites.count, base + sites.low, base + sites.high, preload_no_room)) {
-    preload_say(MUSTER_MESSAGE_FAILURE, "%s: its CUDA runtime cannot be redirected: no memory near its code",
-                path);
+    muster_session_say(MUSTER_MESSAGE_FAILURE,
+                       "%s: its CUDA runtime cannot be redirected: no memory near its code", path);
     _exit(125);
   }
   free(sites.at);
@@ -238,10 +239,11 @@ static void preload_object(const char *path, uintptr_t base) {
     const ssize_t n = strcmp(path, "/proc/self/exe") == 0 ? readlink(path, exe, sizeof exe - 1) : -1;
     if (n > 0)
       exe[n] = 0;
-    preload_say(MUSTER_MESSAGE_UNMODELLED,
-                "%s: it holds CUDA code, but its symbol table was stripped, so its CUDA runtime cannot be "
-                "replaced. Link it without -s and do not strip it, or compile with nvcc -cudart shared",
-                n > 0 ? exe : path);
+    muster_session_say(
+        MUSTER_MESSAGE_UNMODELLED,
+        "%s: it holds CUDA code, but its symbol table was stripped, so its CUDA runtime cannot be "
+        "replaced. Link it without -s and do not strip it, or compile with nvcc -cudart shared",
+        n > 0 ? exe : path);
     if (strcmp(path, "/proc/self/exe") == 0)
       _exit(125); /* its own runtime would only find that there is no GPU */
   }
@@ -341,6 +343,7 @@ __attribute__((constructor)) static void preload_start(int argc, char **argv, ch
   preload_hash_fill();
   preload_scan();
   if (!preload_follow_loader())
-    preload_say(MUSTER_MESSAGE_NOTE,
-                "this dynamic loader is not known: libraries that are loaded later keep their CUDA runtime");
+    muster_session_say(
+        MUSTER_MESSAGE_NOTE,
+        "this dynamic loader is not known: libraries that are loaded later keep their CUDA runtime");
 }
