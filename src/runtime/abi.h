@@ -121,6 +121,13 @@ typedef struct cudaLaunchConfig_t {
   unsigned numAttrs;
 } cudaLaunchConfig_t;
 
+typedef struct cudaKernelNodeParams {
+  void *func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void **kernelParams, **extra;
+} cudaKernelNodeParams;
+
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *user);
 
 /* cudaDeviceProp, one struct for each form that programs were compiled against. */

@@ -157,7 +157,7 @@ cudaError_t rt_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, si
 
 /* ------------------------------------------------------------------ boxes */
 
-static cudaError_t rt_box(CUDA_MEMCPY3D *copy, const cudaMemcpy3DParms *p) {
+cudaError_t rt_box(CUDA_MEMCPY3D *copy, const cudaMemcpy3DParms *p) {
   if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
     return cudaErrorInvalidValue;
   if (!rt_is_kind(p->kind))
@@ -272,8 +272,7 @@ cudaError_t rt_cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_
 
 /* ------------------------------------------------------------------ variables */
 
-/* The address of [offset, offset + bytes) within a variable. */
-static cudaError_t rt_within(const void *symbol, size_t bytes, size_t offset, void **address) {
+cudaError_t rt_within(const void *symbol, size_t bytes, size_t offset, void **address) {
   CUdeviceptr start;
   size_t size;
   const cudaError_t error = rt_symbol(symbol, &start, &size);

@@ -203,7 +203,41 @@ cudaError_t rt_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphN
   RT_CALL(cuGraphExecMemsetNodeSetParams, exec, node, parameters, context);
 }
 
+cudaError_t rt_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *copy) {
+  CUDA_MEMCPY3D box;
+  const cudaError_t error = rt_box(&box, copy);
+  if (error != cudaSuccess)
+    return error;
+  RT_CALL(cuGraphMemcpyNodeSetParams, node, &box);
+}
+
+cudaError_t rt_cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
+                                              cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms copy = rt_line(to, from, bytes, kind);
+  return rt_cudaGraphMemcpyNodeSetParams(node, &copy);
+}
+
+cudaError_t rt_cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, CUDA_MEMSET_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphMemsetNodeGetParams, node, parameters);
+}
+
+cudaError_t rt_cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const CUDA_MEMSET_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphMemsetNodeSetParams, node, parameters);
+}
+
 /* ------------------------------------------------------------------ other nodes */
+
+cudaError_t rt_cudaGraphHostNodeGetParams(cudaGraphNode_t node, CUDA_HOST_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphHostNodeGetParams, node, parameters);
+}
+
+cudaError_t rt_cudaGraphHostNodeSetParams(cudaGraphNode_t node, const CUDA_HOST_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphHostNodeSetParams, node, parameters);
+}
+
+cudaError_t rt_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph) {
+  RT_CALL(cuGraphChildGraphNodeGetGraph, node, graph);
+}
 
 cudaError_t rt_cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                     size_t count, const CUDA_HOST_NODE_PARAMS *parameters) {
@@ -233,33 +267,6 @@ cudaError_t rt_cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t gr
 cudaError_t rt_cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                          const cudaGraphNode_t *after, size_t count, cudaEvent_t event) {
   RT_CALL(cuGraphAddEventWaitNode, node, graph, after, count, event);
-}
-
-cudaError_t rt_cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                        const cudaGraphNode_t *after, size_t count,
-                                        CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
-  RT_CALL(cuGraphAddMemAllocNode, node, graph, after, count, parameters);
-}
-
-cudaError_t rt_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
-  RT_CALL(cuGraphMemAllocNodeGetParams, node, parameters);
-}
-
-cudaError_t rt_cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                       size_t count, void *pointer) {
-  RT_CALL(cuGraphAddMemFreeNode, node, graph, after, count, rt_address(pointer));
-}
-
-cudaError_t rt_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value) {
-  RT_CALL(cuDeviceGetGraphMemAttribute, device, attribute, value);
-}
-
-cudaError_t rt_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value) {
-  RT_CALL(cuDeviceSetGraphMemAttribute, device, attribute, value);
-}
-
-cudaError_t rt_cudaDeviceGraphMemTrim(int device) {
-  RT_CALL(cuDeviceGraphMemTrim, device);
 }
 
 /* ------------------------------------------------------------------ the shape of a graph */
@@ -304,6 +311,16 @@ cudaError_t rt_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_
 
 cudaError_t rt_cudaGraphNodeGetDependencies_11(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
   return rt_cudaGraphNodeGetDependencies(node, nodes, NULL, count);
+}
+
+cudaError_t rt_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                              CUgraphEdgeData *edges, size_t *count) {
+  RT_CALL(cuGraphNodeGetDependentNodes, node, nodes, edges, count);
+}
+
+cudaError_t rt_cudaGraphNodeGetDependentNodes_11(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                 size_t *count) {
+  return rt_cudaGraphNodeGetDependentNodes(node, nodes, NULL, count);
 }
 
 cudaError_t rt_cudaGraphDestroyNode(cudaGraphNode_t node) {

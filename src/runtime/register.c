@@ -218,6 +218,24 @@ cudaError_t rt_function(const void *function, CUfunction *result) {
   RT_CALL(cuKernelGetFunction, result, kernel);
 }
 
+void *rt_host_of(const muster_driver *cu, CUfunction function, CUkernel kernel) {
+  void *host = kernel;
+  pthread_mutex_lock(&rt_lock);
+  for (size_t i = 0; i < rt_slot_count; i++) {
+    CUfunction its;
+    const struct rt_symbol *symbol = rt_slots[i];
+    if (symbol && symbol->kernel &&
+        (symbol->kernel == kernel ||
+         (cu->cuKernelGetFunction(&its, symbol->kernel) == CUDA_SUCCESS && its == function))) {
+      host = (void *)(uintptr_t)symbol->key;
+      if (symbol->kind == RT_KERNEL)
+        break;
+    }
+  }
+  pthread_mutex_unlock(&rt_lock);
+  return host;
+}
+
 void rt_know_kernel(CUkernel kernel) {
   rt_add(NULL, RT_HANDLE, kernel, NULL, NULL);
   pthread_mutex_lock(&rt_lock);

@@ -64,11 +64,17 @@ cudaError_t rt_kernel(const void *function, CUkernel *kernel);
 cudaError_t rt_function(const void *function, CUfunction *result);
 /* Makes a handle of a library's kernel known, so that it can be launched as one. */
 void rt_know_kernel(CUkernel kernel);
+/* What a program would name a kernel by: its stub's address, or a handle if it has none. */
+void *rt_host_of(const muster_driver *cu, CUfunction function, CUkernel kernel);
 /* The device's copy of a variable, by its host shadow's address. */
 cudaError_t rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
 /* ------------------------------------------------------------------ copy.c */
 
 CUdeviceptr rt_address(const void *pointer);
+/* A copy of a box in the driver's terms. */
+cudaError_t rt_box(CUDA_MEMCPY3D *copy, const cudaMemcpy3DParms *p);
+/* The address of [offset, offset + bytes) within a variable. */
+cudaError_t rt_within(const void *symbol, size_t bytes, size_t offset, void **address);
 
 #endif
