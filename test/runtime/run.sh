@@ -62,6 +62,23 @@ test_texts() { # names and texts of all errors are those of NVIDIA's library
   diff "$work/a" "$work/b"
 }
 
+test_majors() {
+  "$PROGRAMS/runtime_majors" "$MUSTER_LIB" 2>"$work/err" || fail "$(cat "$work/err")"
+  [ "$(grep -c 'cudaIpcGetMemHandle' "$work/err")" = 1 ] || fail "not named exactly once: $(cat "$work/err")"
+}
+
+test_sections() { # a linker that drops functions which nobody calls
+  built kernels.static
+  "$NVCC" -std=c++17 -arch=sm_75 -Xlinker --gc-sections -I "$(dirname "$0")" "$(dirname "$0")/kernels.cu" -o "$work/kernels"
+  under static "$work/kernels"
+}
+
+test_foreign() { # NVIDIA's shared runtime is loaded in spite of all: by an RPATH, say
+  library=$(toolkit_runtime) || skip "no libcudart.so.13"
+  built kernels.shared
+  env "LD_PRELOAD=$preload" "LD_LIBRARY_PATH=$(dirname "$library")" "$PROGRAMS/kernels.shared"
+}
+
 test_stripped() { # it cannot be served: it is told how to be, and does not start
   built kernels.static
   strip -o "$work/kernels" "$PROGRAMS/kernels.static"

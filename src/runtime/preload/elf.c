@@ -124,3 +124,25 @@ bool elf_text(const struct elf_file *file, uint64_t address, uint64_t *low, uint
   }
   return false;
 }
+
+const char *elf_soname(const struct elf_file *file) {
+  for (size_t i = 0; i < file->section_count; i++) {
+    const Elf64_Shdr *section = &file->sections[i];
+    size_t names_bytes;
+    if (section->sh_type != SHT_DYNAMIC)
+      continue;
+    if (!elf_within(file, section->sh_offset, section->sh_size) || section->sh_link >= file->section_count)
+      return NULL;
+    const char *names = elf_strings(file, &file->sections[section->sh_link], &names_bytes);
+    for (size_t at = 0; names && at + sizeof(Elf64_Dyn) <= section->sh_size; at += sizeof(Elf64_Dyn)) {
+      Elf64_Dyn entry;
+      memcpy(&entry, file->data + section->sh_offset + at, sizeof entry);
+      if (entry.d_tag == DT_SONAME)
+        return entry.d_un.d_val < names_bytes ? names + entry.d_un.d_val : NULL;
+      if (entry.d_tag == DT_NULL)
+        return NULL;
+    }
+    return NULL;
+  }
+  return NULL;
+}

@@ -31,6 +31,9 @@ const Elf64_Shdr *elf_section(const struct elf_file *file, const char *name); /*
 
 /* The symbols of the first section of `type` (SHT_SYMTAB, SHT_DYNSYM). False: none, or damaged. */
 bool elf_symbols(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
+/* DT_SONAME; NULL: none, or damaged. */
+const char *elf_soname(const struct elf_file *file);
+
 /* The bounds, as addresses of the file, of the executable segment that holds `address`. False: none does. */
 bool elf_text(const struct elf_file *file, uint64_t address, uint64_t *low, uint64_t *high);
 

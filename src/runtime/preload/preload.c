@@ -1,4 +1,5 @@
-/* preload.c: serves programs that have NVIDIA's CUDA runtime linked into them, nvcc's default.
+/* preload.c: serves programs that have NVIDIA's CUDA runtime linked into them, nvcc's default, or that load
+ * NVIDIA's shared one by a name of their own.
  *
  * Preloaded (LD_PRELOAD) and initialised before every other object (-z initfirst), it redirects the runtime's
  * functions in the program, in its libraries and in whatever dlopen brings later to the stand-in
@@ -120,12 +121,15 @@ static bool preload_is_cuda_name(const char *name) {
   return strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-/* A function that the object keeps to itself. */
-static bool preload_is_private(const Elf64_Sym *symbol) {
+/* What makes a function the runtime's: a static one is the object's own secret, a shared one is exported. */
+enum preload_kind { PRELOAD_STATIC, PRELOAD_SHARED };
+
+static bool preload_is_of(const Elf64_Sym *symbol, enum preload_kind kind) {
   const unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
+  const bool is_private =
+      ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL;
   return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
-         (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || visibility == STV_HIDDEN ||
-          visibility == STV_INTERNAL);
+         is_private == (kind == PRELOAD_STATIC);
 }
 
 static void preload_no_room(const struct patch_site *site) {
@@ -159,12 +163,12 @@ static void preload_add(struct preload_sites *sites, const struct elf_file *file
 
 /* Redirects the runtime in one object; true if it holds one. */
 static bool preload_redirect(const struct elf_file *file, const struct elf_symbols *symbols, uintptr_t base,
-                             const char *path) {
+                             const char *path, enum preload_kind kind) {
   size_t candidates = 0;
   bool runtime = false;
   for (size_t i = 0; i < symbols->count; i++) {
     const char *name = elf_symbol_name(symbols, &symbols->at[i]);
-    if (preload_is_cuda_name(name) && preload_is_private(&symbols->at[i])) {
+    if (preload_is_cuda_name(name) && preload_is_of(&symbols->at[i], kind)) {
       candidates++;
       runtime |= strcmp(name, "__cudaRegisterFatBinary") == 0 || strcmp(name, "cudaGetExportTable") == 0;
     }
@@ -181,7 +185,7 @@ static bool preload_redirect(const struct elf_file *file, const struct elf_symbo
     const Elf64_Sym *symbol = &symbols->at[i];
     const char *name = elf_symbol_name(symbols, symbol);
     unsigned majors;
-    if (!preload_is_cuda_name(name) || !preload_is_private(symbol))
+    if (!preload_is_cuda_name(name) || !preload_is_of(symbol, kind))
       continue;
     const struct preload_name *known = preload_find(name, &majors);
     if (known) {
@@ -195,7 +199,7 @@ static bool preload_redirect(const struct elf_file *file, const struct elf_symbo
     const Elf64_Sym *symbol = &symbols->at[i];
     const char *name = elf_symbol_name(symbols, symbol);
     unsigned majors;
-    if (preload_is_cuda_name(name) && preload_is_private(symbol) && symbol->st_value > low &&
+    if (preload_is_cuda_name(name) && preload_is_of(symbol, kind) && symbol->st_value > low &&
         symbol->st_value < high && !preload_find(name, &majors)) {
       char *kept = strdup(name);
       if (kept)
@@ -224,6 +228,28 @@ static bool preload_imports_runtime(const struct elf_file *file) {
   return false;
 }
 
+/* NVIDIA's shared runtime, found in spite of LD_LIBRARY_PATH: by an RPATH, by a full name, under a changed
+ * one. */
+static bool preload_is_shared_runtime(const struct elf_file *file) {
+  const char *soname = elf_soname(file);
+  return soname && strncmp(soname, "libcudart", strlen("libcudart")) == 0;
+}
+
+static void preload_stripped(const char *path) {
+  char exe[4096];
+  const bool program = strcmp(path, "/proc/self/exe") == 0;
+  const ssize_t n = program ? readlink(path, exe, sizeof exe - 1) : -1;
+  if (n > 0)
+    exe[n] = 0;
+  muster_session_say(
+      MUSTER_MESSAGE_UNMODELLED,
+      "%s: it holds CUDA code, but its symbol table was stripped, so its CUDA runtime cannot be "
+      "replaced. Link it without -s and do not strip it, or compile with nvcc -cudart shared",
+      n > 0 ? exe : path);
+  if (program)
+    _exit(125); /* its own runtime would only find that there is no GPU */
+}
+
 static void preload_object(const char *path, uintptr_t base) {
   struct elf_file file;
   struct elf_symbols symbols;
@@ -232,20 +258,13 @@ static void preload_object(const char *path, uintptr_t base) {
     return; /* muster's own */
   if (!elf_open(&file, path))
     return;
-  const bool served =
-      elf_symbols(&file, SHT_SYMTAB, &symbols) && preload_redirect(&file, &symbols, base, path);
-  if (!served && elf_section(&file, ".nv_fatbin") && !preload_imports_runtime(&file)) {
-    char exe[4096];
-    const ssize_t n = strcmp(path, "/proc/self/exe") == 0 ? readlink(path, exe, sizeof exe - 1) : -1;
-    if (n > 0)
-      exe[n] = 0;
-    muster_session_say(
-        MUSTER_MESSAGE_UNMODELLED,
-        "%s: it holds CUDA code, but its symbol table was stripped, so its CUDA runtime cannot be "
-        "replaced. Link it without -s and do not strip it, or compile with nvcc -cudart shared",
-        n > 0 ? exe : path);
-    if (strcmp(path, "/proc/self/exe") == 0)
-      _exit(125); /* its own runtime would only find that there is no GPU */
+  if (preload_is_shared_runtime(&file)) {
+    if (elf_symbols(&file, SHT_DYNSYM, &symbols))
+      preload_redirect(&file, &symbols, base, path, PRELOAD_SHARED);
+  } else if (!(elf_symbols(&file, SHT_SYMTAB, &symbols) &&
+               preload_redirect(&file, &symbols, base, path, PRELOAD_STATIC)) &&
+             elf_section(&file, ".nv_fatbin") && !preload_imports_runtime(&file)) {
+    preload_stripped(path);
   }
   elf_close(&file);
 }
