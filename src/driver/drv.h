@@ -267,7 +267,7 @@ extern uint64_t drv_op_number;
 void drv_do_copy(drv_device *d, const drv_op *op);
 void drv_do_fill(drv_device *d, const drv_op *op);
 uint64_t drv_clock(const drv_device *d);
-CUresult drv_copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool asynchronous);
+CUresult drv_copy_op(const CUDA_MEMCPY3D *c, drv_op **op);
 /* A checked copy or fill, not yet given to a stream; NULL and success: there is nothing to do. */
 CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width, size_t height,
                      drv_op **op);
