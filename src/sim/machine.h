@@ -354,8 +354,7 @@ typedef struct sim_block {
   uint32_t *barrier_lanes;
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
-  void *memory;   /* one piece for all of that */
-  uint8_t *local; /* of its threads */
+  struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
 } sim_block;
 
 /* A launch. */
@@ -374,6 +373,7 @@ typedef struct sim_grid {
   uint64_t workspace;
   bool told, watched;
   sim_block *spare; /* ended blocks, to be used again */
+  struct sim_store *stores; /* and their memory */
 } sim_grid;
 
 typedef struct sim_sm {
