@@ -6,7 +6,7 @@
  *
  * A session is the variable MUSTER_SESSION=DESCRIPTOR:INODE: a process whose descriptor of that number is no
  * longer that socket (programs close what they do not know) has no session. One packet is one message:
- * KIND PID TEXT.
+ * KIND PID TEXT. The device's options are in MUSTER_OPTIONS, beginning with the command.
  */
 #include "tool.h"
 
@@ -38,7 +38,7 @@ typedef struct state {
   pid_t pid;
   int channel; /* the parent's end; -1: none */
   int signals; /* signalfd */
-  bool ended, hang, unmodelled, limit, killed;
+  bool ended, hang, unmodelled, failure, limit, killed;
   int status;
   double deadline; /* monotonic; 0: none */
 } state;
@@ -59,8 +59,8 @@ static const struct {
   const char *name;
   shown shown;
 } kinds[] = {
-    {"fault", ALWAYS}, {"hang", ALWAYS},         {"unmodelled", ALWAYS},
-    {"error", ALWAYS}, {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
+    {"fault", ALWAYS},      {"hang", ALWAYS},      {"unmodelled", ALWAYS}, {"failure", ALWAYS},
+    {"error", ALWAYS},      {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
 };
 
 static void message(state *s, char *packet, size_t bytes) {
@@ -74,6 +74,7 @@ static void message(state *s, char *packet, size_t bytes) {
       continue;
     s->hang |= strcmp(kinds[i].name, "hang") == 0;
     s->unmodelled |= strcmp(kinds[i].name, "unmodelled") == 0;
+    s->failure |= strcmp(kinds[i].name, "failure") == 0;
     if (kinds[i].shown == ALWAYS || (kinds[i].shown == UNLESS_QUIET && !s->options->quiet) ||
         (kinds[i].shown == WITH_STATS && s->options->stats))
       tool_print(text);
@@ -231,6 +232,8 @@ static void enforce(state *s) {
 static int verdict(const state *s) {
   if (s->limit || s->hang)
     return TOOL_LIMIT;
+  if (s->failure)
+    return TOOL_OURS;
   if (WIFSIGNALED(s->status)) {
     int signal = WTERMSIG(s->status);
     if (signal != SIGINT && signal != SIGPIPE && s->child->watched) /* a shell is silent about those too */
