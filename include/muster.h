@@ -22,6 +22,11 @@ extern "C" {
 #endif
 
 #define MUSTER_API __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define MUSTER_INIT(type) {sizeof(type)}
+#else
+#define MUSTER_INIT(type) {.size = sizeof(type)}
+#endif
 
 typedef enum muster_result {
 #define RESULT(name, number, text) name = number,
@@ -64,7 +69,7 @@ typedef struct muster_device_info {
   uint32_t has_clusters, has_cooperative;
   uint64_t memory_bytes;
 } muster_device_info;
-#define MUSTER_DEVICE_INFO_INIT {sizeof(muster_device_info)}
+#define MUSTER_DEVICE_INFO_INIT MUSTER_INIT(muster_device_info)
 
 MUSTER_API muster_result muster_device_get(const muster_device *device, muster_device_info *info);
 
@@ -83,7 +88,7 @@ typedef struct muster_profile {
   uint32_t shared_per_sm_bytes, shared_per_block_bytes;
   uint64_t memory_bytes;
 } muster_profile;
-#define MUSTER_PROFILE_INIT {sizeof(muster_profile)}
+#define MUSTER_PROFILE_INIT MUSTER_INIT(muster_profile)
 
 MUSTER_API size_t muster_profile_count(void);
 /* MUSTER_ERROR_ARGUMENT: no such index. */
@@ -130,7 +135,7 @@ typedef struct muster_kernel_info {
   size_t shared_bytes;         /* static */
   size_t local_bytes, const_bytes;
 } muster_kernel_info;
-#define MUSTER_KERNEL_INFO_INIT {sizeof(muster_kernel_info)}
+#define MUSTER_KERNEL_INFO_INIT MUSTER_INIT(muster_kernel_info)
 
 MUSTER_API muster_result muster_kernel_get(const muster_kernel *kernel, muster_kernel_info *info);
 /* Size of parameter `index`, from 0. MUSTER_ERROR_ARGUMENT: it has no such parameter. */
@@ -145,7 +150,7 @@ typedef struct muster_launch {
   size_t shared_bytes;        /* dynamic */
   int cooperative;
 } muster_launch;
-#define MUSTER_LAUNCH_INIT {sizeof(muster_launch)}
+#define MUSTER_LAUNCH_INIT MUSTER_INIT(muster_launch)
 
 /* Launches; does not wait. parameters[i] points to the value of parameter i, of the size that
  * muster_kernel_parameter_bytes says; it is copied.
@@ -173,7 +178,7 @@ typedef struct muster_plan {
   uint32_t by[MUSTER_LIMITS]; /* blocks per multiprocessor if only that limit existed; UINT32_MAX: no limit */
   uint32_t suggested_block; /* threads of a one-dimensional block that fills a multiprocessor best */
 } muster_plan;
-#define MUSTER_PLAN_INIT {sizeof(muster_plan)}
+#define MUSTER_PLAN_INIT MUSTER_INIT(muster_plan)
 
 /* How many blocks of that shape can be resident; the launch's grid is not looked at. */
 MUSTER_API muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *launch, muster_plan *plan);
@@ -190,7 +195,7 @@ typedef struct muster_instruction {
   uint32_t forms;      /* how many spellings */
   uint32_t ptx_version, sm; /* of the oldest: 60 for PTX ISA 6.0 */
 } muster_instruction;
-#define MUSTER_INSTRUCTION_INIT {sizeof(muster_instruction)}
+#define MUSTER_INSTRUCTION_INIT MUSTER_INIT(muster_instruction)
 
 MUSTER_API size_t muster_instruction_count(void);
 MUSTER_API muster_result muster_instruction_get(size_t index, muster_instruction *instruction);

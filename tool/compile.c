@@ -113,8 +113,8 @@ static bool add_flags(words *w, const char *text) {
   char quote = 0;
   for (const char *c = text;; c++) {
     if (*c == 0 || (!quote && strchr(" \t\n", *c))) {
-      if (quote || w->n + 8 > sizeof w->word / sizeof *w->word) {
-        tool_error(quote ? "--cflags: a %c is never closed" : "--cflags: too many words%c", quote ? quote : 0);
+      if (quote || w->n + 32 > sizeof w->word / sizeof *w->word) {
+        tool_error("--cflags: %s", quote ? "a quote is never closed" : "too many words");
         free(word);
         return false;
       }

@@ -242,7 +242,8 @@ static int verdict(const state *s) {
     return 128 + signal;
   }
   int code = WEXITSTATUS(s->status);
-  return code == 0 && s->unmodelled ? TOOL_OURS : code;
+  bool plain = code == 0 || (s->child->function && code == TOOL_LAUNCH_FAILED);
+  return plain && s->unmodelled ? TOOL_OURS : code;
 }
 
 static int ours(const char *what) {

@@ -5,34 +5,47 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static int run_kernel(const tool_options *o) {
+int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) {
   tool_options inner = *o;
   char *made = NULL, *one[2] = {NULL, NULL};
-  if (!o->has.grid || !o->has.block) {
-    tool_error("--kernel needs --%s X[,Y[,Z]]", o->has.grid ? "block" : "grid");
-    return TOOL_USAGE;
-  }
   if (o->n_rest != 1) {
     tool_error(o->n_rest == 0 ? "no FILE with the kernel" : "one FILE with the kernel, and nothing behind it");
     return TOOL_USAGE;
   }
-  int code = tool_kernel_check(o);
-  if (code != TOOL_OK)
-    return code;
+  if (access(o->rest[0], R_OK) != 0) {
+    int why = errno;
+    tool_error("%s: %s", o->rest[0], why == ENOENT ? "not found" : strerror(why));
+    return why == ENOENT ? TOOL_ABSENT : TOOL_CANNOT;
+  }
   if (tool_has_suffix(o->rest[0], ".cu") || tool_has_suffix(o->rest[0], ".c")) {
-    code = tool_compile(o->rest[0], TOOL_MODULE, o, &made);
+    int code = tool_compile(o->rest[0], TOOL_MODULE, o, &made);
     if (code != TOOL_OK)
       return code;
     one[0] = made;
     inner.rest = one;
   }
-  tool_child child = {.function = tool_kernel, .watched = true, .seconds = o->time_limit};
-  code = tool_parent_run(&child, &inner);
+  int code = then(&inner);
   tool_compile_clean(made);
   return code;
+}
+
+static int kernel_in_child(const tool_options *o) {
+  tool_child child = {.function = tool_kernel, .watched = true, .seconds = o->time_limit};
+  return tool_parent_run(&child, o);
+}
+
+static int run_kernel(const tool_options *o) {
+  if (!o->has.grid || !o->has.block) {
+    tool_error("--kernel needs --%s X[,Y[,Z]]", o->has.grid ? "block" : "grid");
+    return TOOL_USAGE;
+  }
+  int code = tool_kernel_check(o);
+  return code == TOOL_OK ? tool_with_module(o, kernel_in_child) : code;
 }
 
 int tool_run(const tool_options *o) {

@@ -122,7 +122,7 @@ void muster_close(muster_device *device) {
   if (!device)
     return;
   device->cu.cuCtxSetCurrent(device->context);
-  device->cu.cuCtxSynchronize(); /* an error here was the caller's to see with muster_wait */
+  device->cu.cuStreamSynchronize(NULL); /* an error here was the caller's to see with muster_wait */
   while (device->modules) {
     muster_module *m = device->modules;
     device->modules = m->next;
@@ -147,7 +147,7 @@ muster_result muster_wait(muster_device *device) {
   if (!device)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_wait: no device");
   device->cu.cuCtxSetCurrent(device->context);
-  CUresult answer = device->cu.cuCtxSynchronize();
+  CUresult answer = device->cu.cuStreamSynchronize(NULL);
   return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(device, answer, "the launch failed");
 }
 
