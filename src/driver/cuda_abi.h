@@ -1,9 +1,9 @@
 /* cuda_abi.h: the types and numbers of the CUDA Driver API, in our own words.
  *
- * Names and values are CUDA's, layouts are those of its 64-bit ABI as of CUDA 13.0: facts that a program compiled
- * with NVIDIA's header relies on. No such header is needed or included; test/driver/abi.c compares the two where
- * a toolkit is at hand. Closed lists live in tables: result.def, attribute.def. Includes nothing of muster, so that
- * any layer above may use it.
+ * Names and values are CUDA's, layouts are those of its 64-bit ABI as of CUDA 13.0: facts that a program
+ * compiled with NVIDIA's header relies on. No such header is needed or included; test/driver/abi.c compares
+ * the two where a toolkit is at hand. Closed lists live in tables: result.def, attribute.def. Includes
+ * nothing of muster, so that any layer above may use it.
  */
 #ifndef MUSTER_CUDA_ABI_H
 #define MUSTER_CUDA_ABI_H
@@ -46,8 +46,8 @@ typedef struct drv_exec *CUgraphExec;
 typedef struct drv_array *CUarray;
 typedef struct drv_green *CUgreenCtx;
 
-#define CU_DEVICE_CPU ((CUdevice)-1)
-#define CU_DEVICE_INVALID ((CUdevice)-2)
+#define CU_DEVICE_CPU ((CUdevice) - 1)
+#define CU_DEVICE_INVALID ((CUdevice) - 2)
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
@@ -164,7 +164,10 @@ typedef enum CUlibraryOption {
   CU_LIBRARY_BINARY_IS_PRESERVED = 1
 } CUlibraryOption;
 
-typedef enum CUmoduleLoadingMode { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2 } CUmoduleLoadingMode;
+typedef enum CUmoduleLoadingMode {
+  CU_MODULE_EAGER_LOADING = 1,
+  CU_MODULE_LAZY_LOADING = 2
+} CUmoduleLoadingMode;
 
 typedef enum CUfunctionLoadingState {
   CU_FUNCTION_LOADING_STATE_UNLOADED = 0,
