@@ -42,7 +42,8 @@ void base_diag_print(const base_diags *d, const base_diag *one, base_text *out) 
   base_putf(out, ": %s: %s\n", name[one->severity], one->message);
   if (!one->source || !one->column)
     return;
-  /* A window around the column; bytes that are no text show as '?', tabs stay tabs so that the caret is below. */
+  /* A window around the column; bytes that are no text show as '?', tabs stay tabs so that the caret is
+   * below. */
   size_t length = strlen(one->source), column = one->column - 1, begin = 0;
   if (column > length)
     column = length;

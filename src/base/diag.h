@@ -1,5 +1,5 @@
-/* diag.h: messages about a text, each with a place. Collected in an arena, printed at the end, so that a library
- * never writes to anybody's terminal. */
+/* diag.h: messages about a text, each with a place. Collected in an arena, printed at the end, so that a
+ * library never writes to anybody's terminal. */
 #ifndef MUSTER_BASE_DIAG_H
 #define MUSTER_BASE_DIAG_H
 

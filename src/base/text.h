@@ -1,5 +1,5 @@
-/* text.h: text that grows. Running out of memory is remembered, not reported at each step: look at `failed` once,
- * at the end. */
+/* text.h: text that grows. Running out of memory is remembered, not reported at each step: look at `failed`
+ * once, at the end. */
 #ifndef MUSTER_BASE_TEXT_H
 #define MUSTER_BASE_TEXT_H
 

@@ -1,11 +1,12 @@
 /* ptx.h: the door of the PTX front end. Text in; a checked, read-only program out.
  *
  * ptx_module_new reads a whole module's declarations: variables with their initial values, kernels and
- * functions with their parameters. Bodies are only measured; ptx_body_of reads one when somebody first asks for
- * it (libcudadevrt brings 780 KB of PTX of which a program runs almost nothing). After that both are const:
- * running a program never writes to it. What a body may contain is one table, opcodes.def; every other closed
- * vocabulary is words.def. Nothing downstream needs to check legality again: an instruction that came out of
- * here has a form of the table, and exactly the operands which that form names, in that order, of fitting types.
+ * functions with their parameters. Bodies are only measured; ptx_body_of reads one when somebody first asks
+ * for it (libcudadevrt brings 780 KB of PTX of which a program runs almost nothing). After that both are
+ * const: running a program never writes to it. What a body may contain is one table, opcodes.def; every other
+ * closed vocabulary is words.def. Nothing downstream needs to check legality again: an instruction that came
+ * out of here has a form of the table, and exactly the operands which that form names, in that order, of
+ * fitting types.
  *
  * Instructions that are not modelled are rows too (ptx_op_info.refused says why). A body that contains one is
  * read all the same, so that a program can start; whoever would run the instruction refuses it by name.
@@ -95,7 +96,7 @@ typedef enum ptx_sync {
   PTX_SYNC_TIME,     /* gives up its turn: nanosleep */
   PTX_SYNC_BRANCH,   /* bra, brx */
   PTX_SYNC_CALL,
-  PTX_SYNC_EXIT      /* ret, exit, trap */
+  PTX_SYNC_EXIT /* ret, exit, trap */
 } ptx_sync;
 
 /* PTX_OP_add_int ... : one per row, mnemonic and class. */
@@ -135,7 +136,13 @@ typedef struct ptx_place {
   uint32_t line, column;
 } ptx_place;
 
-typedef enum ptx_linkage { PTX_LINK_NONE, PTX_LINK_EXTERN, PTX_LINK_VISIBLE, PTX_LINK_WEAK, PTX_LINK_COMMON } ptx_linkage;
+typedef enum ptx_linkage {
+  PTX_LINK_NONE,
+  PTX_LINK_EXTERN,
+  PTX_LINK_VISIBLE,
+  PTX_LINK_WEAK,
+  PTX_LINK_COMMON
+} ptx_linkage;
 
 /* The address of a symbol within an initial value: at `offset`, `bytes` wide, the value of
  * (address + addend) >> shift. `generic`: of the generic address, else of the one in its own space. */
@@ -154,21 +161,21 @@ typedef struct ptx_var {
   uint8_t vec;   /* 1, 2 or 4 components to an element */
   uint8_t linkage;
   uint8_t n_dims;
-  bool unsized;    /* [] without an initial value: extern, or a kernel's dynamic shared memory */
-  bool managed;    /* .attribute(.managed) */
-  bool is_ptr;     /* a .ptr parameter; ptr_space and ptr_align hold what it says of its target */
+  bool unsized; /* [] without an initial value: extern, or a kernel's dynamic shared memory */
+  bool managed; /* .attribute(.managed) */
+  bool is_ptr;  /* a .ptr parameter; ptr_space and ptr_align hold what it says of its target */
   uint8_t ptr_space;
   uint32_t align, ptr_align;
-  uint32_t dims[4];       /* 0 where unsized */
-  uint64_t bytes;         /* of the whole; 0 if unsized */
-  uint64_t offset;        /* of a parameter: in its parameter block */
-  const uint8_t *init;    /* init_bytes initial bytes, zeros behind; NULL: none given */
+  uint32_t dims[4];    /* 0 where unsized */
+  uint64_t bytes;      /* of the whole; 0 if unsized */
+  uint64_t offset;     /* of a parameter: in its parameter block */
+  const uint8_t *init; /* init_bytes initial bytes, zeros behind; NULL: none given */
   uint64_t init_bytes;
   const ptx_reloc *relocs;
   uint32_t n_relocs;
-  uint64_t unified[2];    /* .attribute(.unified(a, b)) */
+  uint64_t unified[2]; /* .attribute(.unified(a, b)) */
   bool has_unified;
-  ptx_place place;
+  ptx_place place, defined; /* its first declaration, and the one that counts */
 } ptx_var;
 
 typedef struct ptx_reg {
@@ -193,12 +200,14 @@ typedef enum ptx_kind {
   PTX_LABEL,   /* index: a label of the body */
   PTX_LABELS,  /* index: a .branchtargets list of the body */
   PTX_PROTO,   /* index: a .callprototype or .calltargets of the body */
-  PTX_RAW      /* index: nothing; the text of what is not modelled: bits is its offset in the module's text, index its length */
+  PTX_RAW /* index: nothing; the text of what is not modelled: bits is its offset in the module's text, index
+             its length */
 } ptx_kind;
 
 typedef struct ptx_operand {
   uint8_t kind; /* ptx_kind */
-  uint8_t type; /* ptx_type: how the instruction reads or writes it, which can be narrower than the register */
+  uint8_t
+      type; /* ptx_type: how the instruction reads or writes it, which can be narrower than the register */
   uint8_t part;
   bool negated : 1;
   bool written : 1; /* a destination */
@@ -215,11 +224,11 @@ typedef struct ptx_insn {
   ptx_mods mods;
   uint8_t type[4]; /* in the order written; the first is "the" type; 0 behind the last */
   uint8_t n_operands;
-  bool guard_negated;  /* @!p */
-  uint16_t op, form;   /* ptx_op; ptx_form_get */
-  uint32_t operands;   /* its first in ptx_body.operands; absent ones have their place too */
-  uint32_t guard;      /* predicate register or PTX_NONE */
-  uint32_t loc;        /* ptx_body.locs or PTX_NONE */
+  bool guard_negated; /* @!p */
+  uint16_t op, form;  /* ptx_op; ptx_form_get */
+  uint32_t operands;  /* its first in ptx_body.operands; absent ones have their place too */
+  uint32_t guard;     /* predicate register or PTX_NONE */
+  uint32_t loc;       /* ptx_body.locs or PTX_NONE */
   ptx_place place;
 } ptx_insn;
 
@@ -254,11 +263,11 @@ typedef struct ptx_proto {
 } ptx_proto;
 
 typedef struct ptx_block {
-  uint32_t first, end;  /* instructions [first, end) */
+  uint32_t first, end;   /* instructions [first, end) */
   uint32_t succ, n_succ; /* ptx_body.edges[succ .. succ + n_succ): block numbers, fall-through first */
-  uint32_t rpo;         /* reverse post-order number; PTX_NONE: not reachable */
-  uint32_t ipdom;       /* immediate post-dominator: where threads that part here meet; PTX_NONE: at the exit */
-  bool loop_head;       /* target of an edge that does not go forward in rpo */
+  uint32_t rpo;          /* reverse post-order number; PTX_NONE: not reachable */
+  uint32_t ipdom; /* immediate post-dominator: where threads that part here meet; PTX_NONE: at the exit */
+  bool loop_head; /* target of an edge that does not go forward in rpo */
 } ptx_block;
 
 typedef struct ptx_body {
@@ -274,8 +283,8 @@ typedef struct ptx_body {
   const uint32_t *edges;
   const uint32_t *order; /* the reachable blocks in reverse post-order */
   const char *const *pragmas;
-  uint32_t n_insns, n_operands, n_regs, n_vars, n_labels, n_targets, n_protos, n_locs, n_blocks, n_edges, n_order,
-      n_pragmas;
+  uint32_t n_insns, n_operands, n_regs, n_vars, n_labels, n_targets, n_protos, n_locs, n_blocks, n_edges,
+      n_order, n_pragmas;
   uint32_t unmodelled; /* first instruction that is not modelled, or PTX_NONE */
 } ptx_body;
 
@@ -290,10 +299,10 @@ typedef struct ptx_func {
   uint32_t minnctapersm, maxnctapersm, maxnreg;
   uint32_t reqnctapercluster[3], maxclusterrank;
   bool explicitcluster, blocksareclusters;
-  uint32_t alias_of;  /* a function of the module, or PTX_NONE */
+  uint32_t alias_of; /* a function of the module, or PTX_NONE */
   const char *const *pragmas;
   uint32_t n_pragmas;
-  ptx_place place;
+  ptx_place place, body; /* its first declaration, and the one with the body */
 } ptx_func;
 
 typedef struct ptx_file {
@@ -325,8 +334,8 @@ void ptx_module_free(ptx_module *m); /* NULL is fine */
 /* An error was found in the declarations, or in a body read so far. */
 bool ptx_failed(const ptx_module *m);
 
-/* The body of function `func`, read on the first call; NULL if it has none or has an error (see diags) or memory
- * ran out. Several threads may call it at once; the body lives as long as the module. */
+/* The body of function `func`, read on the first call; NULL if it has none or has an error (see diags) or
+ * memory ran out. Several threads may call it at once; the body lives as long as the module. */
 const ptx_body *ptx_body_of(ptx_module *m, uint32_t func);
 /* Reads every body: true if there is no error in the whole module. */
 bool ptx_check(ptx_module *m);
@@ -340,10 +349,10 @@ const ptx_var *ptx_var_of(const ptx_module *m, const ptx_body *b, const ptx_oper
 /* One access to memory, as a checker needs it: defaults filled in. */
 typedef struct ptx_access {
   bool reads, writes;
-  uint8_t space;  /* PTX_SPACE_GENERIC: by address */
-  uint8_t order;  /* PTX_ORDER_WEAK, ... ; PTX_ORDER_VOLATILE stays itself */
-  uint8_t scope;  /* PTX_SCOPE_...; PTX_MOD_NONE where the order is weak */
-  uint8_t proxy;  /* PTX_MOD_NONE: generic; PTX_PROXY_ASYNC */
+  uint8_t space;   /* PTX_SPACE_GENERIC: by address */
+  uint8_t order;   /* PTX_ORDER_WEAK, ... ; PTX_ORDER_VOLATILE stays itself */
+  uint8_t scope;   /* PTX_SCOPE_...; PTX_MOD_NONE where the order is weak */
+  uint8_t proxy;   /* PTX_MOD_NONE: generic; PTX_PROXY_ASYNC */
   uint8_t operand; /* which operand holds the address */
   uint32_t bytes;  /* per thread; of one element */
   uint32_t count;  /* elements: vectors are as many accesses as elements; 0: `bytes` is given by an operand */
