@@ -1,7 +1,7 @@
 /* args.c: --arg SPEC and --out I:PATH to buffers and values.
  *
- * Everything is read and checked before anything is started; what a file does not hold or a number cannot be is a
- * usage error, and no file has been written by then.
+ * Everything is read and checked before anything is started; what a file does not hold or a number cannot be
+ * is a usage error, and no file has been written by then.
  */
 #include "value.h"
 
@@ -47,8 +47,9 @@ static int untyped(tool_arg *a, const char *rest) {
 /* fill:TYPE:COUNT:VALUE, iota:TYPE:COUNT, random:TYPE:COUNT[:SEED] */
 static int generated(tool_arg *a, const char *rest, uint64_t seed) {
   char what = a->spec[0];
-  const char *form = what == 'f' ? "expected fill:TYPE:COUNT:VALUE"
-                     : what == 'i' ? "expected iota:TYPE:COUNT" : "expected random:TYPE:COUNT[:SEED]";
+  const char *form = what == 'f'   ? "expected fill:TYPE:COUNT:VALUE"
+                     : what == 'i' ? "expected iota:TYPE:COUNT"
+                                   : "expected random:TYPE:COUNT[:SEED]";
   char *name = field(&rest, false), *number = field(&rest, what == 'i');
   const tool_type *t = tool_type_find(name, strlen(name));
   uint64_t count = 0;
@@ -113,7 +114,8 @@ static int reference(tool_arg *a, const char *rest, const tool_arg *all, size_t 
   size_t n = strcspn(rest, "+");
   char *number = tool_format("%.*s", (int)n, rest);
   uint64_t which = 0;
-  bool good = tool_parse_number(number, &which) && (rest[n] == 0 || tool_parse_number(rest + n + 1, &a->offset));
+  bool good =
+      tool_parse_number(number, &which) && (rest[n] == 0 || tool_parse_number(rest + n + 1, &a->offset));
   free(number);
   if (!good)
     return wrong(a, "expected ref:I[+BYTES]");
@@ -130,7 +132,9 @@ static int reference(tool_arg *a, const char *rest, const tool_arg *all, size_t 
 }
 
 static int digit(char c) {
-  return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+  return isdigit((unsigned char)c)    ? c - '0'
+         : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+                                      : -1;
 }
 
 /* bytes:HEX, bytes:@FILE */
@@ -171,8 +175,9 @@ static int parse(tool_arg *all, size_t index, const char *spec, uint64_t seed) {
     a->n_bytes = t->bytes;
     return tool_type_parse(t, rest, a->bytes) ? TOOL_OK : wrong(a, "the value is none of that type");
   }
-  static const char *const words[] = {"zero", "uninit", "fill", "iota", "random", "file", "ref", "bytes", "null",
-                                      "s32",  "u32",    "f32",  "s64",  "u64",    "f64",  "f16", "bf16"};
+  static const char *const words[] = {"zero", "uninit", "fill", "iota", "random", "file",
+                                      "ref",  "bytes",  "null", "s32",  "u32",    "f32",
+                                      "s64",  "u64",    "f64",  "f16",  "bf16"};
   char *kind = tool_format("%.*s", (int)n, spec);
   int code;
   if (strcmp(kind, "zero") == 0 || strcmp(kind, "uninit") == 0) {
@@ -187,8 +192,8 @@ static int parse(tool_arg *all, size_t index, const char *spec, uint64_t seed) {
     code = by_value(a, rest);
   } else {
     const char *near = tool_nearest(kind, words, sizeof words / sizeof *words);
-    tool_error("--arg %s: no such kind of argument%s%s%s", spec, near ? "; did you mean " : "", near ? near : "",
-               near ? "?" : "");
+    tool_error("--arg %s: no such kind of argument%s%s%s", spec, near ? "; did you mean " : "",
+               near ? near : "", near ? "?" : "");
     code = TOOL_USAGE;
   }
   free(kind);
@@ -204,8 +209,8 @@ static int parse_out(const char *text, const tool_arg *args, size_t n_args, tool
   if (!good)
     tool_error("--out %s: expected I:PATH, I from 0", text);
   else if (which >= n_args)
-    tool_error("--out %s: there %s only %zu argument%s, and I counts from 0", text, n_args == 1 ? "is" : "are", n_args,
-               n_args == 1 ? "" : "s");
+    tool_error("--out %s: there %s only %zu argument%s, and I counts from 0", text,
+               n_args == 1 ? "is" : "are", n_args, n_args == 1 ? "" : "s");
   else if (args[which].kind == TOOL_ARG_VALUE)
     tool_error("--out %s: argument %llu is no buffer", text, (unsigned long long)which);
   else {

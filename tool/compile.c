@@ -30,7 +30,9 @@ bool tool_has_suffix(const char *file, const char *suffix) {
   return n > m && strcmp(file + n - m, suffix) == 0;
 }
 
-static bool executable(const char *path) { return access(path, X_OK) == 0; }
+static bool executable(const char *path) {
+  return access(path, X_OK) == 0;
+}
 
 static char *in_path(const char *name) {
   const char *path = getenv("PATH");
@@ -157,7 +159,8 @@ static void add_includes(words *w) {
   free(header);
 }
 
-static int compile(const char *file, tool_artifact what, const tool_options *o, const char *folder, char **made) {
+static int compile(const char *file, tool_artifact what, const tool_options *o, const char *folder,
+                   char **made) {
   words w = {.n = 0};
   bool plain_c = tool_has_suffix(file, ".c");
   char *compiler = plain_c ? find_clang() : find_nvcc();
@@ -167,7 +170,10 @@ static int compile(const char *file, tool_artifact what, const tool_options *o, 
                file);
     return TOOL_OURS;
   }
-  *made = tool_format("%s/%s", folder, what == TOOL_EXECUTABLE ? "program" : plain_c ? "module.ptx" : "module.fatbin");
+  *made = tool_format("%s/%s", folder,
+                      what == TOOL_EXECUTABLE ? "program"
+                      : plain_c               ? "module.ptx"
+                                              : "module.fatbin");
   add(&w, compiler);
   if (o->cflags && !add_flags(&w, o->cflags))
     return TOOL_USAGE;
@@ -175,8 +181,8 @@ static int compile(const char *file, tool_artifact what, const tool_options *o, 
   unsigned sm = o->gpu ? tool_profile_sm(o->gpu) : 0;
   add_includes(&w);
   if (plain_c) {
-    static const char *const fixed[] = {"-x", "c", "-std=gnu11", "--target=nvptx64-nvidia-cuda", "-O2",
-                                        "-gline-directives-only", "-S"};
+    static const char *const fixed[] = {
+        "-x", "c", "-std=gnu11", "--target=nvptx64-nvidia-cuda", "-O2", "-gline-directives-only", "-S"};
     for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
       add(&w, (char *)fixed[i]);
     if (!target) {

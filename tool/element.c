@@ -41,9 +41,10 @@ static uint16_t narrow(double value, int exponent, int mantissa) {
   frexp(value, &e);
   e -= 1; /* value = 1.x * 2^e */
   if (e < 1 - bias)
-    e = 1 - bias;                                            /* subnormal: all have the smallest exponent */
-  double scaled = nearbyint(ldexp(value, mantissa - e));     /* an integer; the default mode rounds to even */
-  uint64_t bits = (uint64_t)scaled + ((uint64_t)(e + bias - 1) << mantissa); /* a carry moves the exponent up */
+    e = 1 - bias;                                        /* subnormal: all have the smallest exponent */
+  double scaled = nearbyint(ldexp(value, mantissa - e)); /* an integer; the default mode rounds to even */
+  uint64_t bits =
+      (uint64_t)scaled + ((uint64_t)(e + bias - 1) << mantissa); /* a carry moves the exponent up */
   return (uint16_t)(sign | (bits >= infinity ? infinity : bits));
 }
 
@@ -82,7 +83,9 @@ bool tool_type_parse(const tool_type *t, const char *text, void *to) {
   if (!tool_parse_number(digits, &magnitude))
     return false;
   unsigned bits = t->bytes * 8;
-  uint64_t most = t->kind == TOOL_KIND_s ? (uint64_t)1 << (bits - 1) : bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+  uint64_t most = t->kind == TOOL_KIND_s ? (uint64_t)1 << (bits - 1)
+                  : bits == 64           ? UINT64_MAX
+                                         : ((uint64_t)1 << bits) - 1;
   if (t->kind == TOOL_KIND_s && !negative)
     most -= 1;
   if (t->kind == TOOL_KIND_u && negative && magnitude > 0)
@@ -101,8 +104,8 @@ void tool_type_from_number(const tool_type *t, uint64_t n, void *to) {
     memcpy(to, &n, t->bytes);
 }
 
-/* Element number and seed, thoroughly mixed (a 64-bit finaliser with odd multipliers): any element can be made
- * without those before it. */
+/* Element number and seed, thoroughly mixed (a 64-bit finaliser with odd multipliers): any element can be
+ * made without those before it. */
 static uint64_t mixed(uint64_t seed, uint64_t index) {
   uint64_t x = seed * 0x9E3779B97F4A7C15u + index + 1;
   for (int i = 0; i < 3; i++) {
@@ -118,6 +121,9 @@ void tool_type_random(const tool_type *t, uint64_t seed, uint64_t index, void *t
     memcpy(to, &bits, t->bytes);
     return;
   }
-  int digits = t->kind == TOOL_KIND_bf ? 8 : t->bytes == 2 ? 11 : t->bytes == 4 ? 24 : 53; /* exact: never rounds to 1 */
+  int digits = t->kind == TOOL_KIND_bf ? 8
+               : t->bytes == 2         ? 11
+               : t->bytes == 4         ? 24
+                                       : 53; /* exact: never rounds to 1 */
   store_float(t, ldexp((double)(bits >> (64 - digits)), -digits), to);
 }

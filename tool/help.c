@@ -18,7 +18,9 @@ tool_command tool_command_find(const char *name) {
   return TOOL_NO_COMMAND;
 }
 
-const char *tool_command_name(tool_command command) { return names[command]; }
+const char *tool_command_name(tool_command command) {
+  return names[command];
+}
 
 bool tool_command_is_later(const char *name) {
   static const char *const later[] = {
@@ -31,7 +33,9 @@ bool tool_command_is_later(const char *name) {
   return false;
 }
 
-const char *tool_command_nearest(const char *name) { return tool_nearest(name, names + 1, NAMES - 1); }
+const char *tool_command_nearest(const char *name) {
+  return tool_nearest(name, names + 1, NAMES - 1);
+}
 
 /* Text in lines of at most 100 columns, each behind `indent` blanks; the first line's are there already. */
 static void wrapped(const char *text, int indent) {
@@ -69,8 +73,7 @@ static void usages(tool_command command) {
 
 void tool_help(void) {
   printf("muster: runs and inspects CUDA programs on a CPU device\n\n");
-#define COMMAND(id, name, summary)                                                                               \
-  printf("  muster %-6s %s\n", name, summary);
+#define COMMAND(id, name, summary) printf("  muster %-6s %s\n", name, summary);
 #include "commands.def"
   printf("\nmuster COMMAND --help prints a command's options; man muster says the rest.\n");
 }
@@ -81,22 +84,22 @@ void tool_help_command(tool_command command) {
   const char *pending = NULL;
   char left[64];
 #define SECTION(title) pending = title;
-#define OPTION(id, name, kind, argument, commands, who, default_text, help)                                      \
-  if ((commands) & 1 << command) {                                                                               \
-    if (pending)                                                                                                 \
-      printf("\n%s:\n", pending);                                                                                \
-    pending = NULL;                                                                                              \
-    const char *a = argument, *d = default_text;                                                                 \
-    snprintf(left, sizeof left, "--%s%s%s", name, a ? " " : "", a ? a : "");                                     \
-    printf("  %-24s ", left);                                                                                    \
-    char *text = d ? tool_format("%s (default: %s)", help, d) : tool_format("%s", help);                         \
-    wrapped(text, 27);                                                                                           \
+#define OPTION(id, name, kind, argument, commands, who, default_text, help)              \
+  if ((commands) & 1 << command) {                                                       \
+    if (pending)                                                                         \
+      printf("\n%s:\n", pending);                                                        \
+    pending = NULL;                                                                      \
+    const char *a = argument, *d = default_text;                                         \
+    snprintf(left, sizeof left, "--%s%s%s", name, a ? " " : "", a ? a : "");             \
+    printf("  %-24s ", left);                                                            \
+    char *text = d ? tool_format("%s (default: %s)", help, d) : tool_format("%s", help); \
+    wrapped(text, 27);                                                                   \
   }
 #include "options.def"
   if (command == TOOL_RUN) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");
-#define SPEC(form, what)                                                                                         \
-  printf("  %-24s ", form);                                                                                      \
+#define SPEC(form, what)    \
+  printf("  %-24s ", form); \
   wrapped(what, 27);
 #include "specs.def"
     printf("  TYPE is s8 s16 s32 s64 u8 u16 u32 u64 f16 bf16 f32 f64, or b8 b16 b32 b64; i32 is s32.\n");

@@ -1,4 +1,5 @@
-/* info.c: muster info: devices and profiles, or one of the tables, as text or JSON. Prints; decides nothing. */
+/* info.c: muster info: devices and profiles, or one of the tables, as text or JSON. Prints; decides nothing.
+ */
 #include "tool.h"
 
 #include <stdio.h>
@@ -20,8 +21,8 @@ bool tool_profile_check(const char *name) {
   if (strcmp(name, "auto") == 0)
     return true;
   const char *near = tool_nearest(name, names, n);
-  tool_error("--gpu %s: no such profile; %s%s%s", name, near ? "did you mean " : "muster info lists them", near ? near : "",
-             near ? "?" : "");
+  tool_error("--gpu %s: no such profile; %s%s%s", name, near ? "did you mean " : "muster info lists them",
+             near ? near : "", near ? "?" : "");
   return false;
 }
 
@@ -64,8 +65,8 @@ static void devices(bool json) {
     printf("{\"version\": \"%s\",\n \"gpu\": ", MUSTER_VERSION);
     if (has_gpu) {
       member("name", d.name, ", ");
-      printf("\"compute_capability\": %u, \"multiprocessors\": %u, \"memory_bytes\": %llu}", d.compute_capability,
-             d.multiprocessors, (unsigned long long)d.memory_bytes);
+      printf("\"compute_capability\": %u, \"multiprocessors\": %u, \"memory_bytes\": %llu}",
+             d.compute_capability, d.multiprocessors, (unsigned long long)d.memory_bytes);
     } else {
       printf("null");
     }
@@ -73,13 +74,15 @@ static void devices(bool json) {
   } else {
     printf("muster %s\n\n", MUSTER_VERSION);
     if (has_gpu)
-      printf("GPU  %s, compute capability %u.%u, %u multiprocessors, %.1f GiB\n", d.name, d.compute_capability / 10,
-             d.compute_capability % 10, d.multiprocessors, (double)d.memory_bytes / (1 << 30));
+      printf("GPU  %s, compute capability %u.%u, %u multiprocessors, %.1f GiB\n", d.name,
+             d.compute_capability / 10, d.compute_capability % 10, d.multiprocessors,
+             (double)d.memory_bytes / (1 << 30));
     else
       printf("GPU  none: %s\n", muster_message());
-    printf("CPU  models one of these (--gpu; auto is rtx4090, or the smallest that runs the program's PTX):\n\n"
-           "     %-9s %-26s %4s %4s %11s %10s %13s %15s %7s\n",
-           "profile", "GPU", "cc", "SMs", "threads/SM", "blocks/SM", "shared/SM KiB", "shared/block KiB", "GiB");
+    printf(
+        "CPU  models one of these (--gpu; auto is rtx4090, or the smallest that runs the program's PTX):\n\n"
+        "     %-9s %-26s %4s %4s %11s %10s %13s %15s %7s\n",
+        "profile", "GPU", "cc", "SMs", "threads/SM", "blocks/SM", "shared/SM KiB", "shared/block KiB", "GiB");
   }
   muster_close(gpu);
   muster_profile p = MUSTER_PROFILE_INIT;
@@ -88,14 +91,16 @@ static void devices(bool json) {
       printf("%s\n  {", i ? "," : "");
       member("name", p.name, ", ");
       member("gpu", p.gpu, ", ");
-      printf("\"compute_capability\": %u, \"multiprocessors\": %u, \"threads_per_sm\": %u, \"blocks_per_sm\": %u, "
+      printf("\"compute_capability\": %u, \"multiprocessors\": %u, \"threads_per_sm\": %u, "
+             "\"blocks_per_sm\": %u, "
              "\"shared_per_sm_bytes\": %u, \"shared_per_block_bytes\": %u, \"memory_bytes\": %llu}",
-             p.compute_capability, p.multiprocessors, p.threads_per_sm, p.blocks_per_sm, p.shared_per_sm_bytes,
-             p.shared_per_block_bytes, (unsigned long long)p.memory_bytes);
+             p.compute_capability, p.multiprocessors, p.threads_per_sm, p.blocks_per_sm,
+             p.shared_per_sm_bytes, p.shared_per_block_bytes, (unsigned long long)p.memory_bytes);
     } else {
-      printf("     %-9s %-26s %2u.%u %4u %11u %10u %13u %15u %7.1f\n", p.name, p.gpu, p.compute_capability / 10,
-             p.compute_capability % 10, p.multiprocessors, p.threads_per_sm, p.blocks_per_sm, p.shared_per_sm_bytes / 1024,
-             p.shared_per_block_bytes / 1024, (double)p.memory_bytes / (1 << 30));
+      printf("     %-9s %-26s %2u.%u %4u %11u %10u %13u %15u %7.1f\n", p.name, p.gpu,
+             p.compute_capability / 10, p.compute_capability % 10, p.multiprocessors, p.threads_per_sm,
+             p.blocks_per_sm, p.shared_per_sm_bytes / 1024, p.shared_per_block_bytes / 1024,
+             (double)p.memory_bytes / (1 << 30));
     }
   }
   if (json)
@@ -119,8 +124,9 @@ static void instructions(bool json) {
     } else if (in.refused) {
       printf("%-16s %-10s not modelled: %s\n", in.name, in.kind, in.refused);
     } else {
-      printf("%-16s %-10s %3u form%s PTX %u.%u sm_%-4u %s\n", in.name, in.kind, in.forms, in.forms == 1 ? "  " : "s ",
-             in.ptx_version / 10, in.ptx_version % 10, in.sm, in.meaning ? in.meaning : "");
+      printf("%-16s %-10s %3u form%s PTX %u.%u sm_%-4u %s\n", in.name, in.kind, in.forms,
+             in.forms == 1 ? "  " : "s ", in.ptx_version / 10, in.ptx_version % 10, in.sm,
+             in.meaning ? in.meaning : "");
     }
   }
   if (json)

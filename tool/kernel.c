@@ -1,8 +1,8 @@
 /* kernel.c: muster run --kernel: one kernel of a file, with arguments from the command line.
  *
- * tool_kernel_check reads everything that the command line names, in the parent; tool_kernel then runs in a child
- * (see parent.c), on whatever device MUSTER_DEVICE names: the CPU device unless it says otherwise. Results are
- * written only if every launch ended well.
+ * tool_kernel_check reads everything that the command line names, in the parent; tool_kernel then runs in a
+ * child (see parent.c), on whatever device MUSTER_DEVICE names: the CPU device unless it says otherwise.
+ * Results are written only if every launch ended well.
  */
 #include "value.h"
 
@@ -27,8 +27,9 @@ int tool_kernel_check(const tool_options *o) {
 
 int tool_device_open(const tool_options *o, muster_device **device) {
   const char *set = getenv("MUSTER_DEVICE");
-  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0 ? tool_format("cpu:%s", o->gpu)
-                 : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
+  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0
+                     ? tool_format("cpu:%s", o->gpu)
+                     : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
   muster_result r = muster_open(choice, device);
   free(choice);
   if (r != MUSTER_OK)
@@ -36,7 +37,8 @@ int tool_device_open(const tool_options *o, muster_device **device) {
   return r == MUSTER_OK ? TOOL_OK : TOOL_OURS;
 }
 
-int tool_kernel_find(const tool_options *o, muster_device *device, muster_module **module, muster_kernel **kernel) {
+int tool_kernel_find(const tool_options *o, muster_device *device, muster_module **module,
+                     muster_kernel **kernel) {
   const char *file = o->rest[0];
   muster_result r = muster_module_open(device, file, module);
   if (r == MUSTER_OK)
@@ -44,8 +46,11 @@ int tool_kernel_find(const tool_options *o, muster_device *device, muster_module
   if (r == MUSTER_OK)
     return TOOL_OK;
   bool named = r == MUSTER_ERROR_NOT_FOUND || r == MUSTER_ERROR_AMBIGUOUS;
-  tool_error("%s%s%s", named ? file : "", named ? ": " : "", muster_message()); /* loading names the file itself */
-  return named ? TOOL_USAGE : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS : TOOL_CANNOT;
+  tool_error("%s%s%s", named ? file : "", named ? ": " : "",
+             muster_message()); /* loading names the file itself */
+  return named                                                        ? TOOL_USAGE
+         : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS
+                                                                      : TOOL_CANNOT;
 }
 
 /* The kernel's parameters against the arguments given. */
@@ -61,8 +66,9 @@ static int check_sizes(const tool_options *o, const muster_kernel *kernel) {
     size_t wanted = 0, given = args[i].kind == TOOL_ARG_VALUE ? args[i].n_bytes : sizeof args[i].address;
     muster_kernel_parameter_bytes(kernel, i, &wanted);
     if (wanted != given) {
-      tool_error("--arg %s: %zu byte%s%s, and parameter %u of %s has %zu", args[i].spec, given, given == 1 ? "" : "s",
-                 args[i].kind == TOOL_ARG_VALUE ? "" : " (an address)", i, info.plain_name, wanted);
+      tool_error("--arg %s: %zu byte%s%s, and parameter %u of %s has %zu", args[i].spec, given,
+                 given == 1 ? "" : "s", args[i].kind == TOOL_ARG_VALUE ? "" : " (an address)", i,
+                 info.plain_name, wanted);
       return TOOL_USAGE;
     }
   }
@@ -117,11 +123,13 @@ static int launch(const tool_options *o, muster_device *device, muster_kernel *k
     if (r == MUSTER_OK)
       r = muster_wait(device);
     if (r != MUSTER_OK) {
-      tool_error("launch %llu of %llu failed: %s", (unsigned long long)i, (unsigned long long)launches, muster_message());
+      tool_error("launch %llu of %llu failed: %s", (unsigned long long)i, (unsigned long long)launches,
+                 muster_message());
       return r == MUSTER_ERROR_NOT_MODELLED ? TOOL_OURS : TOOL_LAUNCH_FAILED;
     }
     if (o->stats && !info.is_cpu) /* the CPU device counts for itself */
-      tool_error("launch %llu: %.3f ms on the host's clock", (unsigned long long)i, 1e3 * (seconds() - start));
+      tool_error("launch %llu: %.3f ms on the host's clock", (unsigned long long)i,
+                 1e3 * (seconds() - start));
   }
   return TOOL_OK;
 }

@@ -1,8 +1,8 @@
 /* npy.c: numpy's .npy files: versions 1 to 3, elements in C order.
  *
- * The header is a Python dictionary with three keys. What muster cannot hold in a flat buffer is refused by name:
- * objects, text, structured types, big-endian elements, Fortran order. Pure functions of their bytes; any bytes
- * may come in.
+ * The header is a Python dictionary with three keys. What muster cannot hold in a flat buffer is refused by
+ * name: objects, text, structured types, big-endian elements, Fortran order. Pure functions of their bytes;
+ * any bytes may come in.
  */
 #include "value.h"
 
@@ -14,7 +14,9 @@
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-bool tool_npy_is(const uint8_t *file, size_t bytes) { return bytes >= sizeof magic && memcmp(file, magic, sizeof magic) == 0; }
+bool tool_npy_is(const uint8_t *file, size_t bytes) {
+  return bytes >= sizeof magic && memcmp(file, magic, sizeof magic) == 0;
+}
 
 typedef struct reader {
   const char *at, *end;
@@ -86,8 +88,8 @@ static const char *element_type(reader *r, tool_npy *out) {
   unsigned long size = strtoul(type + 2, &end, 10);
   if (!isdigit((unsigned char)type[2]) || *end != 0)
     return wrong(r, "an element type that is not known: %s", type);
-  static const char *const known[] = {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "b1", "c8", "c16",
-                                      "V2"};
+  static const char *const known[] = {"i1", "i2", "i4", "i8", "u1", "u2",  "u4", "u8",
+                                      "f2", "f4", "f8", "b1", "c8", "c16", "V2"};
   const char *plain = NULL;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(type + 1, known[i]) == 0)
@@ -156,7 +158,10 @@ static const char *header(reader *r, tool_npy *out) {
       return wrong(r, "damaged header: it does not end");
   }
   if (!has_type || !has_order || !has_shape)
-    return wrong(r, "damaged header: '%s' is missing", !has_type ? "descr" : !has_order ? "fortran_order" : "shape");
+    return wrong(r, "damaged header: '%s' is missing",
+                 !has_type    ? "descr"
+                 : !has_order ? "fortran_order"
+                              : "shape");
   if (fortran && out->n_dims > 1)
     return wrong(r, "its elements are in Fortran order; numpy.ascontiguousarray makes it C order");
   return NULL;
@@ -191,8 +196,8 @@ const char *tool_npy_read(const uint8_t *file, size_t bytes, tool_npy *out, char
   out->data = start + length;
   out->bytes = total;
   if (total > bytes - out->data)
-    return wrong(&r, "a truncated .npy file: %llu bytes of elements are announced, %zu are there", (unsigned long long)total,
-                 bytes - out->data);
+    return wrong(&r, "a truncated .npy file: %llu bytes of elements are announced, %zu are there",
+                 (unsigned long long)total, bytes - out->data);
   if (total < bytes - out->data)
     return wrong(&r, "%zu bytes more than its header announces", bytes - out->data - total);
   return NULL;

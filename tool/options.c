@@ -1,7 +1,7 @@
 /* options.c: words of the command line to tool_options, by the rows of options.def.
  *
- * Everything before the first word that is no option belongs to muster; from there on everything belongs to the
- * program. An error is one line, and the command ends with 2 before anything was started.
+ * Everything before the first word that is no option belongs to muster; from there on everything belongs to
+ * the program. An error is one line, and the command ends with 2 before anything was started.
  */
 #include "tool.h"
 
@@ -24,7 +24,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-#define OPTION(id, name, kind, argument, commands, who, default_text, help)                                      \
+#define OPTION(id, name, kind, argument, commands, who, default_text, help) \
   {name, argument, offsetof(tool_options, id), offsetof(tool_options, has.id), commands, kind, who},
 #include "options.def"
 };
@@ -32,7 +32,8 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const row *find(const char *name, size_t length, unsigned commands) {
   for (size_t i = 0; i < ROWS; i++)
-    if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0 && (rows[i].commands & commands))
+    if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0 &&
+        (rows[i].commands & commands))
       return &rows[i];
   return NULL;
 }

@@ -2,7 +2,8 @@
  *
  * The child, and every descendant that inherits the descriptor, sends messages over a socket (a session); the
  * parent alone prints them and alone decides the exit code. So a message arrives after a crash, _exit or a
- * signal too. The program sees no difference: its streams, process group, signal mask and arguments are its own.
+ * signal too. The program sees no difference: its streams, process group, signal mask and arguments are its
+ * own.
  *
  * A session is the variable MUSTER_SESSION=DESCRIPTOR:INODE: a process whose descriptor of that number is no
  * longer that socket (programs close what they do not know) has no session. One packet is one message:
@@ -59,8 +60,8 @@ static const struct {
   const char *name;
   shown shown;
 } kinds[] = {
-    {"fault", ALWAYS},      {"hang", ALWAYS},      {"unmodelled", ALWAYS}, {"failure", ALWAYS},
-    {"error", ALWAYS},      {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
+    {"fault", ALWAYS}, {"hang", ALWAYS},       {"unmodelled", ALWAYS}, {"failure", ALWAYS},
+    {"error", ALWAYS}, {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
 };
 
 static void message(state *s, char *packet, size_t bytes) {
@@ -237,8 +238,8 @@ static int verdict(const state *s) {
   if (WIFSIGNALED(s->status)) {
     int signal = WTERMSIG(s->status);
     if (signal != SIGINT && signal != SIGPIPE && s->child->watched) /* a shell is silent about those too */
-      tool_error("%s ended by signal %d (%s)%s", s->child->path ? s->child->path : "the kernel's process", signal,
-                 strsignal(signal), WCOREDUMP(s->status) ? ", core dumped" : "");
+      tool_error("%s ended by signal %d (%s)%s", s->child->path ? s->child->path : "the kernel's process",
+                 signal, strsignal(signal), WCOREDUMP(s->status) ? ", core dumped" : "");
     return 128 + signal;
   }
   int code = WEXITSTATUS(s->status);
@@ -273,7 +274,10 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
   sigprocmask(SIG_BLOCK, &mask, &old);
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that the time limit finds orphans too */
 
-  state s = {.child = c, .options = o, .channel = ends[0], .signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)};
+  state s = {.child = c,
+             .options = o,
+             .channel = ends[0],
+             .signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)};
   pid_t parent = getpid();
   fflush(stdout);
   s.pid = s.signals >= 0 ? fork() : -1;

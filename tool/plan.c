@@ -9,8 +9,8 @@
 
 #include "muster.h"
 
-static void print(const tool_options *o, muster_device *device, const muster_kernel *kernel, const muster_launch *l,
-                  const muster_plan *p) {
+static void print(const tool_options *o, muster_device *device, const muster_kernel *kernel,
+                  const muster_launch *l, const muster_plan *p) {
   muster_device_info d = MUSTER_DEVICE_INFO_INIT;
   muster_kernel_info k = MUSTER_KERNEL_INFO_INIT;
   muster_device_get(device, &d);
@@ -18,7 +18,8 @@ static void print(const tool_options *o, muster_device *device, const muster_ker
   unsigned threads = o->block.x * o->block.y * o->block.z;
   printf("kernel    %s%s%s%s\n", k.plain_name, strcmp(k.plain_name, k.name) ? " (" : "",
          strcmp(k.plain_name, k.name) ? k.name : "", strcmp(k.plain_name, k.name) ? ")" : "");
-  printf("device    %s%s, %u multiprocessors\n", d.name, d.is_cpu ? " (modelled on the CPU)" : "", d.multiprocessors);
+  printf("device    %s%s, %u multiprocessors\n", d.name, d.is_cpu ? " (modelled on the CPU)" : "",
+         d.multiprocessors);
   printf("block     %u threads, %u registers a thread, %zu bytes of shared memory\n", threads, k.registers,
          k.shared_bytes + l->shared_bytes);
   if (p->resident_blocks == 0) {
@@ -38,8 +39,9 @@ static void print(const tool_options *o, muster_device *device, const muster_ker
       comma = ",";
     }
   }
-  printf("\nlaunch    --grid %u --block %u,%u,%u%s fits as a cooperative launch; more blocks than that do not\n",
-         p->resident_blocks, o->block.x, o->block.y, o->block.z, p->clusters ? " with these clusters" : "");
+  printf(
+      "\nlaunch    --grid %u --block %u,%u,%u%s fits as a cooperative launch; more blocks than that do not\n",
+      p->resident_blocks, o->block.x, o->block.y, o->block.z, p->clusters ? " with these clusters" : "");
   if (p->suggested_block && p->suggested_block != threads)
     printf("          --block %u fills a multiprocessor best\n", p->suggested_block);
 }

@@ -63,7 +63,8 @@ static int check_elf(const char *path, int fd) {
   if (!read_at(fd, 0, &head, sizeof head))
     return cannot(path, "a truncated ELF file");
   const char *name = machine_name(head.e_machine);
-  if (head.e_machine != HOST_MACHINE || head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB) {
+  if (head.e_machine != HOST_MACHINE || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+      head.e_ident[EI_DATA] != ELFDATA2LSB) {
     if (name)
       tool_error("%s: a program for %s; this machine is %s", path, name, machine_name(HOST_MACHINE));
     else
@@ -72,7 +73,8 @@ static int check_elf(const char *path, int fd) {
     return TOOL_CANNOT;
   }
   if (head.e_type == ET_REL)
-    return cannot(path, "an object file, not a program: link it first, or name one of its kernels with --kernel");
+    return cannot(path,
+                  "an object file, not a program: link it first, or name one of its kernels with --kernel");
   if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
     return cannot(path, "an ELF file, but not a program");
   if (head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum == 0)
@@ -93,8 +95,9 @@ static int check_elf(const char *path, int fd) {
     }
     return TOOL_OK;
   }
-  return cannot(path, "fully static, or a shared library: muster can only reach a program that the dynamic loader "
-                      "starts; link it without -static");
+  return cannot(path,
+                "fully static, or a shared library: muster can only reach a program that the dynamic loader "
+                "starts; link it without -static");
 }
 
 static int check_script(const char *path, const char *line, size_t bytes) {
@@ -170,7 +173,8 @@ int tool_program_find(const char *name, char **path) {
   *path = NULL;
   if (denied)
     return cannot(denied, "not executable");
-  if (access(name, F_OK) == 0) {
+  struct stat here;
+  if (stat(name, &here) == 0 && S_ISREG(here.st_mode)) {
     tool_error("%s: not found in PATH; for the file of that name here write ./%s", name, name);
     return TOOL_ABSENT;
   }

@@ -1,7 +1,7 @@
 /* run.c: muster run. Decides what FILE is; the rest is done elsewhere.
  *
- * A kernel runs in a child of its own too: a crash, a proven hang and the time limit are then handled as those
- * of a program are, and the parent still decides the exit code.
+ * A kernel runs in a child of its own too: a crash, a proven hang and the time limit are then handled as
+ * those of a program are, and the parent still decides the exit code.
  */
 #include "tool.h"
 
@@ -14,7 +14,8 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
   tool_options inner = *o;
   char *made = NULL, *one[2] = {NULL, NULL};
   if (o->n_rest != 1) {
-    tool_error(o->n_rest == 0 ? "no FILE with the kernel" : "one FILE with the kernel, and nothing behind it");
+    tool_error(o->n_rest == 0 ? "no FILE with the kernel"
+                              : "one FILE with the kernel, and nothing behind it");
     return TOOL_USAGE;
   }
   if (access(o->rest[0], R_OK) != 0) {
@@ -66,7 +67,8 @@ int tool_run(const tool_options *o) {
   bool source = tool_has_suffix(name, ".cu");
   int code = source ? tool_compile(name, TOOL_EXECUTABLE, o, &made) : tool_program_find(name, &path);
   if (code == TOOL_OK) {
-    tool_child child = {.argv = o->rest, .path = source ? made : path, .watched = true, .seconds = o->time_limit};
+    tool_child child = {
+        .argv = o->rest, .path = source ? made : path, .watched = true, .seconds = o->time_limit};
     code = tool_parent_run(&child, o);
   }
   tool_compile_clean(made);

@@ -138,7 +138,8 @@ static bool write_fd(int fd, const uint8_t *data, size_t bytes) {
   return true;
 }
 
-bool tool_write_file(const char *path, const void *head, size_t head_bytes, const void *body, size_t body_bytes) {
+bool tool_write_file(const char *path, const void *head, size_t head_bytes, const void *body,
+                     size_t body_bytes) {
   struct stat st;
   bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* /dev/stdout, a pipe: nothing to rename */
   char *temporary = direct ? NULL : tool_format("%s.part%ld", path, (long)getpid());

@@ -1,7 +1,7 @@
 /* tool.h: what the files of the muster command share.
  *
- * Every function that can fail says why itself, in one line on standard error (tool_error), and returns an exit
- * code or false; whoever calls it only passes that on.
+ * Every function that can fail says why itself, in one line on standard error (tool_error), and returns an
+ * exit code or false; whoever calls it only passes that on.
  */
 #ifndef MUSTER_TOOL_H
 #define MUSTER_TOOL_H
@@ -30,7 +30,8 @@ char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Reads a whole file; false, having said why, if it cannot. The bytes carry a NUL behind their end. */
 bool tool_read_file(const char *path, uint8_t **bytes, size_t *size);
 /* Writes head and body to a temporary neighbour of `path`, then renames it: never half a file. */
-bool tool_write_file(const char *path, const void *head, size_t head_bytes, const void *body, size_t body_bytes);
+bool tool_write_file(const char *path, const void *head, size_t head_bytes, const void *body,
+                     size_t body_bytes);
 /* The candidate nearest to `word` if it is near enough to be a slip, else NULL. */
 const char *tool_nearest(const char *word, const char *const *candidates, size_t n);
 
@@ -93,11 +94,12 @@ int tool_program_find(const char *name, char **path);
 
 /* ------------------------------------------------------------------ parent.c: the parent of the program */
 typedef struct tool_child {
-  char **argv;                              /* with `path`: a program to execute ... */
-  const char *path;                         /* ... found there */
-  int (*function)(const tool_options *o);   /* or: a function to run in the child; its result is the exit code */
-  bool watched;                             /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
-  double seconds;                           /* time limit; 0: none */
+  char **argv;      /* with `path`: a program to execute ... */
+  const char *path; /* ... found there */
+  int (*function)(
+      const tool_options *o); /* or: a function to run in the child; its result is the exit code */
+  bool watched;               /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
+  double seconds;             /* time limit; 0: none */
 } tool_child;
 /* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). */
 int tool_parent_run(const tool_child *c, const tool_options *o);
@@ -116,11 +118,13 @@ int tool_run(const tool_options *o);
 int tool_info(const tool_options *o);
 int tool_plan(const tool_options *o);
 
-/* ------------------------------------------------------------------ kernel.c, info.c: what the commands share */
+/* ------------------------------------------------------------------ kernel.c, info.c: what the commands
+ * share */
 struct muster_device;
 struct muster_module;
 struct muster_kernel;
-/* Reads and checks every --arg and --out; TOOL_OK or TOOL_USAGE. Then tool_kernel, in a child, does the rest. */
+/* Reads and checks every --arg and --out; TOOL_OK or TOOL_USAGE. Then tool_kernel, in a child, does the rest.
+ */
 int tool_kernel_check(const tool_options *o);
 int tool_kernel(const tool_options *o);
 /* The device that --gpu or MUSTER_DEVICE names; without both the CPU device. */
@@ -130,7 +134,7 @@ int tool_kernel_find(const tool_options *o, struct muster_device *device, struct
                      struct muster_kernel **kernel);
 /* Compiles FILE where it is a .cu or .c, then calls `then` with options that name what can be loaded. */
 int tool_with_module(const tool_options *o, int (*then)(const tool_options *o));
-bool tool_profile_check(const char *name); /* for --gpu; false, having said why, if there is none */
+bool tool_profile_check(const char *name);  /* for --gpu; false, having said why, if there is none */
 unsigned tool_profile_sm(const char *name); /* 90 for h200; 0: auto or none */
 
 #endif

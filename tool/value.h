@@ -19,7 +19,8 @@ const tool_type *tool_type_find(const char *name, size_t length);
 bool tool_type_parse(const tool_type *t, const char *text, void *to);
 /* The number `n` as an element; integers wrap, floats round. */
 void tool_type_from_number(const tool_type *t, uint64_t n, void *to);
-/* Element `index` of the random sequence of `seed`: floats in [0,1), integers over their range. A pure function. */
+/* Element `index` of the random sequence of `seed`: floats in [0,1), integers over their range. A pure
+ * function. */
 void tool_type_random(const tool_type *t, uint64_t seed, uint64_t index, void *to);
 
 /* ------------------------------------------------------------------ npy.c */
@@ -34,23 +35,25 @@ typedef struct tool_npy {
 } tool_npy;
 
 bool tool_npy_is(const uint8_t *file, size_t bytes); /* begins as a .npy file does */
-/* Reads the header and checks that the elements are there. NULL, or in plain words what is wrong (`why` holds it). */
+/* Reads the header and checks that the elements are there. NULL, or in plain words what is wrong (`why` holds
+ * it). */
 const char *tool_npy_read(const uint8_t *file, size_t bytes, tool_npy *out, char *why, size_t why_bytes);
-/* The header of a file (version 1.0) whose elements are described by `in`; *bytes says how long it is. free() it. */
+/* The header of a file (version 1.0) whose elements are described by `in`; *bytes says how long it is. free()
+ * it. */
 char *tool_npy_header(const tool_npy *in, size_t *bytes);
 
 /* ------------------------------------------------------------------ args.c */
 typedef enum tool_arg_kind { TOOL_ARG_VALUE, TOOL_ARG_BUFFER, TOOL_ARG_REF } tool_arg_kind;
 typedef struct tool_arg {
   tool_arg_kind kind;
-  const char *spec;  /* as written */
-  uint8_t *bytes;    /* the value, or what the buffer begins with; NULL: `zero` says */
+  const char *spec; /* as written */
+  uint8_t *bytes;   /* the value, or what the buffer begins with; NULL: `zero` says */
   size_t n_bytes;
   bool zero;
-  size_t ref;        /* TOOL_ARG_REF: a buffer before it */
+  size_t ref; /* TOOL_ARG_REF: a buffer before it */
   uint64_t offset;
-  tool_npy shape;    /* what --out writes into a .npy file; without `data` */
-  uint64_t address;  /* on the device */
+  tool_npy shape;   /* what --out writes into a .npy file; without `data` */
+  uint64_t address; /* on the device */
 } tool_arg;
 
 typedef struct tool_out {

@@ -1,14 +1,15 @@
 /* device.c: opening a device, what it is, and its memory.
  *
- * A device is a table of driver functions and a context. Nothing here knows whether NVIDIA's driver or the CPU
- * device is behind the table, except for choosing it.
+ * A device is a table of driver functions and a context. Nothing here knows whether NVIDIA's driver or the
+ * CPU device is behind the table, except for choosing it.
  */
 #include "ops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* "gpu:2" is the driver's gpu and device 2; everything else the driver's loader reads itself. False: no number. */
+/* "gpu:2" is the driver's gpu and device 2; everything else the driver's loader reads itself. False: no
+ * number. */
 static bool split_choice(const char *choice, char *driver, size_t bytes, int *ordinal) {
   *ordinal = 0;
   if (strlen(choice) >= bytes)
@@ -77,7 +78,8 @@ muster_result muster_open(const char *choice, muster_device **device) {
   if (!choice || !*choice)
     choice = "auto";
   if (!split_choice(choice, driver, sizeof driver, &ordinal))
-    return ops_fail(MUSTER_ERROR_ARGUMENT, "device %s: expected gpu, gpu:N, cpu, cpu:PROFILE or auto", choice);
+    return ops_fail(MUSTER_ERROR_ARGUMENT, "device %s: expected gpu, gpu:N, cpu, cpu:PROFILE or auto",
+                    choice);
   muster_device *d = calloc(1, sizeof *d);
   if (!d)
     return ops_no_memory();
@@ -97,7 +99,8 @@ muster_result muster_open(const char *choice, muster_device **device) {
   if (answer != CUDA_SUCCESS)
     r = ops_fail_cu(d, answer, "cannot count the devices");
   else if (ordinal >= count)
-    r = ops_fail(MUSTER_ERROR_NO_DEVICE, "device %s: there %s %d", choice, count == 1 ? "is only" : "are only", count);
+    r = ops_fail(MUSTER_ERROR_NO_DEVICE, "device %s: there %s %d", choice,
+                 count == 1 ? "is only" : "are only", count);
   if (r == MUSTER_OK && (answer = d->cu.cuDeviceGet(&d->device, ordinal)) != CUDA_SUCCESS)
     r = ops_fail_cu(d, answer, "cannot open the device");
   if (r == MUSTER_OK && (answer = d->cu.cuDevicePrimaryCtxRetain(&d->context, d->device)) != CUDA_SUCCESS)
@@ -135,7 +138,8 @@ void muster_close(muster_device *device) {
 muster_result muster_device_get(const muster_device *device, muster_device_info *info) {
   ops_begin();
   if (!device || !info || info->size < sizeof(size_t) || info->size > sizeof *info)
-    return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_device_get: no device, or a struct that was not initialised");
+    return ops_fail(MUSTER_ERROR_ARGUMENT,
+                    "muster_device_get: no device, or a struct that was not initialised");
   size_t size = info->size;
   memcpy(info, &device->info, size);
   info->size = size;

@@ -1,8 +1,9 @@
-/* image.c: finds what the driver can load in a file's bytes: PTX text, fat binaries, a cubin, or an ELF file with
- * fat binaries in its sections.
+/* image.c: finds what the driver can load in a file's bytes: PTX text, fat binaries, a cubin, or an ELF file
+ * with fat binaries in its sections.
  *
- * The driver is given a pointer without a size; so sizes are checked here, and a part is handed on only if all of
- * it is there. What stands inside a fat binary or a cubin is the driver's business. Any bytes may come in.
+ * The driver is given a pointer without a size; so sizes are checked here, and a part is handed on only if
+ * all of it is there. What stands inside a fat binary or a cubin is the driver's business. Any bytes may come
+ * in.
  */
 #include "ops.h"
 
@@ -32,7 +33,9 @@ static muster_result add(list *l, ops_part part) {
   return MUSTER_OK;
 }
 
-static bool is_fatbin(const uint8_t *at, size_t bytes) { return bytes >= 4 && number(at, 4) == FATBIN_MAGIC; }
+static bool is_fatbin(const uint8_t *at, size_t bytes) {
+  return bytes >= 4 && number(at, 4) == FATBIN_MAGIC;
+}
 
 /* One or several fat binaries, one behind the other, zeros between them. */
 static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, size_t bytes) {
@@ -40,7 +43,8 @@ static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, s
   while (i < bytes) {
     if (!is_fatbin(at + i, bytes - i)) {
       if (at[i] != 0)
-        return ops_fail(MUSTER_ERROR_IMAGE, "%s: damaged fat binary: no header at byte %zu of its section", name, i);
+        return ops_fail(MUSTER_ERROR_IMAGE, "%s: damaged fat binary: no header at byte %zu of its section",
+                        name, i);
       i++;
       continue;
     }
@@ -48,10 +52,11 @@ static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, s
       return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated fat binary: its header is cut off", name);
     uint64_t header = number(at + i + 6, 2), content = number(at + i + 8, 8);
     if (header < FATBIN_HEADER || header > bytes - i || content > bytes - i - header)
-      return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated fat binary: %llu bytes are announced, %zu are there", name,
-                      (unsigned long long)content, bytes - i - (size_t)header);
+      return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated fat binary: %llu bytes are announced, %zu are there",
+                      name, (unsigned long long)content, bytes - i - (size_t)header);
     size_t whole = (size_t)(header + content);
-    muster_result r = content > 0 ? add(l, (ops_part){OPS_FATBIN, at + i, whole}) : MUSTER_OK; /* empty ones occur */
+    muster_result r =
+        content > 0 ? add(l, (ops_part){OPS_FATBIN, at + i, whole}) : MUSTER_OK; /* empty ones occur */
     if (r != MUSTER_OK)
       return r;
     i += whole;
@@ -59,7 +64,9 @@ static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, s
   return MUSTER_OK;
 }
 
-static muster_result damaged(const char *name) { return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated or damaged ELF file", name); }
+static muster_result damaged(const char *name) {
+  return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated or damaged ELF file", name);
+}
 
 static muster_result add_elf(list *l, const char *name, const uint8_t *image, size_t bytes) {
   Elf64_Ehdr head;
@@ -69,7 +76,8 @@ static muster_result add_elf(list *l, const char *name, const uint8_t *image, si
   if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
     return ops_fail(MUSTER_ERROR_IMAGE, "%s: an ELF file, but not a 64-bit little-endian one", name);
   if (head.e_shoff == 0 || head.e_shnum == 0)
-    return ops_fail(MUSTER_ERROR_IMAGE, "%s: an ELF file without a section table: fat binaries cannot be found in it", name);
+    return ops_fail(MUSTER_ERROR_IMAGE,
+                    "%s: an ELF file without a section table: fat binaries cannot be found in it", name);
   if (head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > bytes ||
       head.e_shnum > (bytes - head.e_shoff) / sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
     return damaged(name);
@@ -88,7 +96,8 @@ static muster_result add_elf(list *l, const char *name, const uint8_t *image, si
     size_t room = names.sh_size - section.sh_name;
     if (strnlen(label, room) == room)
       return damaged(name);
-    if (section.sh_type == SHT_NOBITS || (strcmp(label, ".nv_fatbin") != 0 && strcmp(label, "__nv_relfatbin") != 0))
+    if (section.sh_type == SHT_NOBITS ||
+        (strcmp(label, ".nv_fatbin") != 0 && strcmp(label, "__nv_relfatbin") != 0))
       continue;
     if (section.sh_offset > bytes || section.sh_size > bytes - section.sh_offset)
       return damaged(name);
@@ -97,7 +106,8 @@ static muster_result add_elf(list *l, const char *name, const uint8_t *image, si
       return r;
   }
   if (l->n == 0)
-    return ops_fail(MUSTER_ERROR_NO_CODE, "%s: carries no CUDA kernels (no fat binary in .nv_fatbin or __nv_relfatbin)", name);
+    return ops_fail(MUSTER_ERROR_NO_CODE,
+                    "%s: carries no CUDA kernels (no fat binary in .nv_fatbin or __nv_relfatbin)", name);
   return MUSTER_OK;
 }
 
@@ -114,7 +124,8 @@ static bool is_ptx(const uint8_t *image, size_t bytes) {
   return false;
 }
 
-muster_result ops_image_parts(const char *name, const uint8_t *image, size_t bytes, ops_part **parts, size_t *n) {
+muster_result ops_image_parts(const char *name, const uint8_t *image, size_t bytes, ops_part **parts,
+                              size_t *n) {
   list l = {NULL, 0};
   muster_result r;
   if (bytes == 0)
@@ -126,7 +137,8 @@ muster_result ops_image_parts(const char *name, const uint8_t *image, size_t byt
   else if (is_ptx(image, bytes))
     r = add(&l, (ops_part){OPS_PTX, image, bytes});
   else
-    r = ops_fail(MUSTER_ERROR_IMAGE, "%s: neither PTX (no .version), nor a fat binary, nor an ELF file", name);
+    r = ops_fail(MUSTER_ERROR_IMAGE, "%s: neither PTX (no .version), nor a fat binary, nor an ELF file",
+                 name);
   if (r == MUSTER_OK && l.n == 0)
     r = ops_fail(MUSTER_ERROR_NO_CODE, "%s: an empty fat binary", name);
   if (r != MUSTER_OK) {

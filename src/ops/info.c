@@ -8,18 +8,29 @@
 
 static const muster_profile profiles[] = {
 #define GPCS(...) 0
-#define PROFILE(profile, title, cc, sms, clock_mhz, memory_mib, memory_mhz, bus_bits, l2_kib, threads_sm, blocks_sm, \
-                shared_sm_kib, shared_optin_kib, f64_ratio, copy_engines, ecc, gpcs)                             \
-  {sizeof(muster_profile), #profile, title, cc, sms, threads_sm, blocks_sm, (shared_sm_kib) * 1024,              \
-   (shared_optin_kib) * 1024, (uint64_t)(memory_mib) << 20},
+#define PROFILE(profile, title, cc, sms, clock_mhz, memory_mib, memory_mhz, bus_bits, l2_kib, threads_sm, \
+                blocks_sm, shared_sm_kib, shared_optin_kib, f64_ratio, copy_engines, ecc, gpcs)           \
+  {sizeof(muster_profile),                                                                                \
+   #profile,                                                                                              \
+   title,                                                                                                 \
+   cc,                                                                                                    \
+   sms,                                                                                                   \
+   threads_sm,                                                                                            \
+   blocks_sm,                                                                                             \
+   (shared_sm_kib) * 1024,                                                                                \
+   (shared_optin_kib) * 1024,                                                                             \
+   (uint64_t)(memory_mib) << 20},
 #include "driver/profiles.def"
 };
 
-size_t muster_profile_count(void) { return sizeof profiles / sizeof *profiles; }
+size_t muster_profile_count(void) {
+  return sizeof profiles / sizeof *profiles;
+}
 
 muster_result muster_profile_get(size_t index, muster_profile *profile) {
   ops_begin();
-  if (index >= muster_profile_count() || !profile || profile->size < sizeof(size_t) || profile->size > sizeof *profile)
+  if (index >= muster_profile_count() || !profile || profile->size < sizeof(size_t) ||
+      profile->size > sizeof *profile)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "no profile %zu, or a struct that was not initialised", index);
   size_t size = profile->size;
   memcpy(profile, &profiles[index], size);
@@ -27,7 +38,9 @@ muster_result muster_profile_get(size_t index, muster_profile *profile) {
   return MUSTER_OK;
 }
 
-size_t muster_instruction_count(void) { return PTX_OPS; }
+size_t muster_instruction_count(void) {
+  return PTX_OPS;
+}
 
 muster_result muster_instruction_get(size_t index, muster_instruction *instruction) {
   ops_begin();

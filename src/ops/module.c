@@ -1,8 +1,8 @@
 /* module.c: kernels out of an image.
  *
- * A program carries one fat binary a source file; each becomes a module of the driver, and the kernels of all are
- * one list. A part that the device cannot load (a linked cubin beside relocatable PTX) is no error as long as
- * another loads; its reason is kept for when the kernel is then not found.
+ * A program carries one fat binary a source file; each becomes a module of the driver, and the kernels of all
+ * are one list. A part that the device cannot load (a linked cubin beside relocatable PTX) is no error as
+ * long as another loads; its reason is kept for when the kernel is then not found.
  */
 #include "ops.h"
 
@@ -67,7 +67,8 @@ static muster_result read_kernel(muster_kernel *k) {
     return ops_no_memory();
   k->info.plain_name = k->plain;
   size_t offset, bytes;
-  while ((answer = cu->cuFuncGetParamInfo(k->function, k->info.parameters, &offset, &bytes)) == CUDA_SUCCESS) {
+  while ((answer = cu->cuFuncGetParamInfo(k->function, k->info.parameters, &offset, &bytes)) ==
+         CUDA_SUCCESS) {
     size_t *more = realloc(k->parameter_bytes, (k->info.parameters + 1) * sizeof *more);
     if (!more)
       return ops_no_memory();
@@ -75,7 +76,8 @@ static muster_result read_kernel(muster_kernel *k) {
     k->parameter_bytes[k->info.parameters++] = bytes;
   }
   if (answer != CUDA_ERROR_INVALID_VALUE) /* that is the answer behind the last */
-    return ops_fail_cu(k->module->device, answer, "cannot ask for a kernel's parameters (CUDA 12.4 and later can)");
+    return ops_fail_cu(k->module->device, answer,
+                       "cannot ask for a kernel's parameters (CUDA 12.4 and later can)");
   return MUSTER_OK;
 }
 
@@ -121,7 +123,8 @@ muster_result muster_module_load(muster_device *device, const char *name, const 
                                  muster_module **module) {
   ops_begin();
   if (!device || !name || !image || !module)
-    return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_module_load: a device, a name, an image and a place are needed");
+    return ops_fail(MUSTER_ERROR_ARGUMENT,
+                    "muster_module_load: a device, a name, an image and a place are needed");
   *module = NULL;
   ops_part *parts;
   size_t n;
@@ -168,7 +171,8 @@ muster_result muster_module_open(muster_device *device, const char *path, muster
   ops_begin();
   FILE *file = path ? fopen(path, "rbe") : NULL;
   if (!file)
-    return ops_fail(MUSTER_ERROR_FILE, "%s: %s", path ? path : "(no path)", path ? strerror(errno) : "not given");
+    return ops_fail(MUSTER_ERROR_FILE, "%s: %s", path ? path : "(no path)",
+                    path ? strerror(errno) : "not given");
   uint8_t *image = NULL;
   size_t bytes = 0, room = 0, got;
   do {
@@ -206,7 +210,9 @@ void muster_module_unload(muster_module *module) {
   ops_module_free(module);
 }
 
-size_t muster_module_kernels(const muster_module *module) { return module ? module->n_kernels : 0; }
+size_t muster_module_kernels(const muster_module *module) {
+  return module ? module->n_kernels : 0;
+}
 
 muster_kernel *muster_module_kernel(muster_module *module, size_t index) {
   return module && index < module->n_kernels ? &module->kernels[index] : NULL;
@@ -259,7 +265,8 @@ muster_result muster_module_find(muster_module *module, const char *name, muster
 muster_result muster_kernel_get(const muster_kernel *kernel, muster_kernel_info *info) {
   ops_begin();
   if (!kernel || !info || info->size < sizeof(size_t) || info->size > sizeof *info)
-    return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_kernel_get: no kernel, or a struct that was not initialised");
+    return ops_fail(MUSTER_ERROR_ARGUMENT,
+                    "muster_kernel_get: no kernel, or a struct that was not initialised");
   size_t size = info->size;
   memcpy(info, &kernel->info, size);
   info->size = size;

@@ -1,8 +1,8 @@
 /* name.c: plain names of kernels.
  *
- * CUDA C++ mangles names by the Itanium ABI. People write scale or ns::scale; of the mangling only the name is
- * read, template arguments are passed over, parameters are not looked at. Pure functions of their text; a name
- * that is not understood simply has no plain form.
+ * CUDA C++ mangles names by the Itanium ABI. People write scale or ns::scale; of the mangling only the name
+ * is read, template arguments are passed over, parameters are not looked at. Pure functions of their text; a
+ * name that is not understood simply has no plain form.
  */
 #include "ops.h"
 
@@ -37,9 +37,9 @@ static const char *identifier(const char *at, const char **text, size_t *length)
   return at + n;
 }
 
-/* Passes over template arguments, from the I on. Everything that opens a bracket in a mangled name is a capital
- * I, N, J, L or X that E closes; identifiers and substitutions are skipped whole so that their letters do not
- * count. NULL: not understood. */
+/* Passes over template arguments, from the I on. Everything that opens a bracket in a mangled name is a
+ * capital I, N, J, L or X that E closes; identifiers and substitutions are skipped whole so that their
+ * letters do not count. NULL: not understood. */
 static const char *skip_arguments(const char *at) {
   int open = 0;
   do {

@@ -41,8 +41,8 @@ muster_result ops_fail(muster_result result, const char *format, ...) __attribut
 muster_result ops_fail_cu(muster_device *device, CUresult answer, const char *what);
 muster_result ops_no_memory(void);
 
-/* name.c: the plain name of an Itanium-mangled one, "ns::scale" for _ZN2ns5scaleIiEEvPT_; false: not mangled, or
- * not understood. */
+/* name.c: the plain name of an Itanium-mangled one, "ns::scale" for _ZN2ns5scaleIiEEvPT_; false: not mangled,
+ * or not understood. */
 bool ops_plain_name(const char *mangled, char *to, size_t bytes);
 /* Whether a person who writes `asked` means the kernel of that mangled and plain name. */
 bool ops_name_matches(const char *asked, const char *mangled, const char *plain);
@@ -55,7 +55,8 @@ typedef struct ops_part {
   size_t bytes;
 } ops_part;
 /* Finds the parts of an image; free(*parts) in the end. They point into the image. */
-muster_result ops_image_parts(const char *name, const uint8_t *image, size_t bytes, ops_part **parts, size_t *n);
+muster_result ops_image_parts(const char *name, const uint8_t *image, size_t bytes, ops_part **parts,
+                              size_t *n);
 
 /* module.c */
 void ops_module_free(muster_module *m); /* without taking it off the device's list */

@@ -1,7 +1,7 @@
 /* result.c: results and their words.
  *
- * The words belong to the thread, so that a device that could not even be opened has some. Every public function
- * that can fail begins with ops_begin; only ops_fail and its kin write them.
+ * The words belong to the thread, so that a device that could not even be opened has some. Every public
+ * function that can fail begins with ops_begin; only ops_fail and its kin write them.
  */
 #include "ops.h"
 
@@ -13,8 +13,8 @@ static _Thread_local char words[8192];
 
 const char *muster_result_name(muster_result result) {
   switch (result) {
-#define RESULT(name, number, text)                                                                               \
-  case name:                                                                                                     \
+#define RESULT(name, number, text) \
+  case name:                       \
     return #name;
 #include "muster/result.def"
   }
@@ -23,17 +23,21 @@ const char *muster_result_name(muster_result result) {
 
 const char *muster_result_text(muster_result result) {
   switch (result) {
-#define RESULT(name, number, text)                                                                               \
-  case name:                                                                                                     \
+#define RESULT(name, number, text) \
+  case name:                       \
     return text;
 #include "muster/result.def"
   }
   return "an unknown result";
 }
 
-const char *muster_message(void) { return words; }
+const char *muster_message(void) {
+  return words;
+}
 
-void ops_begin(void) { words[0] = 0; }
+void ops_begin(void) {
+  words[0] = 0;
+}
 
 muster_result ops_fail(muster_result result, const char *format, ...) {
   va_list list;
@@ -45,7 +49,9 @@ muster_result ops_fail(muster_result result, const char *format, ...) {
   return result;
 }
 
-muster_result ops_no_memory(void) { return ops_fail(MUSTER_ERROR_MEMORY, "out of host memory"); }
+muster_result ops_no_memory(void) {
+  return ops_fail(MUSTER_ERROR_MEMORY, "out of host memory");
+}
 
 static muster_result meaning(CUresult answer) {
   switch (answer) {
