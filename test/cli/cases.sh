@@ -28,9 +28,9 @@ matches() {
     esac
     while :; do
       IFS= read -r line <&3 || [ -n "$line" ] || { exec 3<&-; return 1; }
-      if [ $kind = text ] && [ "$line" = "$want" ]; then break; fi
+      if [ "$kind" = text ] && [ "$line" = "$want" ]; then break; fi
       # shellcheck disable=SC2254 # a pattern it shall be
-      if [ $kind = pattern ]; then case "$line" in $want) break ;; esac; fi
+      if [ "$kind" = pattern ]; then case "$line" in $want) break ;; esac; fi
       [ $any = yes ] || { exec 3<&-; return 1; }
     done
     any=no
