@@ -49,6 +49,10 @@ typedef struct muster_device muster_device;
  * CPU's, of one profile. Returns MUSTER_ERROR_NO_DEVICE, MUSTER_ERROR_DRIVER. Cost: milliseconds for the CPU
  * device, up to seconds for a GPU's first context. */
 MUSTER_API muster_result muster_open(const char *choice, muster_device **device);
+/* The same, for a program that will load `image` (see muster_module_load): where the CPU device may choose, it takes
+ * the smallest profile that runs what the image carries (rtx4090 if that one does). What is wrong with the image
+ * muster_module_load will say. */
+MUSTER_API muster_result muster_open_for(const char *choice, const void *image, size_t bytes, muster_device **device);
 /* Waits for its launches, then gives back its modules and memory. NULL is fine. */
 MUSTER_API void muster_close(muster_device *device);
 

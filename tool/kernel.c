@@ -25,32 +25,33 @@ int tool_kernel_check(const tool_options *o) {
   return tool_args_parse(o, &args, &outs);
 }
 
-int tool_device_open(const tool_options *o, muster_device **device) {
-  const char *set = getenv("MUSTER_DEVICE");
-  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0
-                     ? tool_format("cpu:%s", o->gpu)
-                     : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
-  muster_result r = muster_open(choice, device);
+int tool_kernel_open(const tool_options *o, muster_device **device, muster_kernel **kernel) {
+  const char *set = getenv("MUSTER_DEVICE"), *file = o->rest[0];
+  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0 ? tool_format("cpu:%s", o->gpu)
+                 : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
+  uint8_t *image;
+  size_t bytes;
+  muster_module *module = NULL;
+  if (!tool_read_file(file, &image, &bytes)) {
+    free(choice);
+    return TOOL_CANNOT;
+  }
+  muster_result r = muster_open_for(choice, image, bytes, device);
   free(choice);
-  if (r != MUSTER_OK)
+  if (r != MUSTER_OK) {
     tool_error("%s", muster_message());
-  return r == MUSTER_OK ? TOOL_OK : TOOL_OURS;
-}
-
-int tool_kernel_find(const tool_options *o, muster_device *device, muster_module **module,
-                     muster_kernel **kernel) {
-  const char *file = o->rest[0];
-  muster_result r = muster_module_open(device, file, module);
+    free(image);
+    return TOOL_OURS;
+  }
+  r = muster_module_load(*device, file, image, bytes, &module);
+  free(image);
   if (r == MUSTER_OK)
-    r = muster_module_find(*module, o->kernel, kernel);
+    r = muster_module_find(module, o->kernel, kernel);
   if (r == MUSTER_OK)
     return TOOL_OK;
   bool named = r == MUSTER_ERROR_NOT_FOUND || r == MUSTER_ERROR_AMBIGUOUS;
-  tool_error("%s%s%s", named ? file : "", named ? ": " : "",
-             muster_message()); /* loading names the file itself */
-  return named                                                        ? TOOL_USAGE
-         : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS
-                                                                      : TOOL_CANNOT;
+  tool_error("%s%s%s", named ? file : "", named ? ": " : "", muster_message()); /* loading names the file itself */
+  return named ? TOOL_USAGE : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS : TOOL_CANNOT;
 }
 
 /* The kernel's parameters against the arguments given. */
@@ -160,11 +161,8 @@ static int write_outs(const tool_options *o, muster_device *device) {
 
 int tool_kernel(const tool_options *o) {
   muster_device *device = NULL;
-  muster_module *module = NULL;
   muster_kernel *kernel = NULL;
-  int code = tool_device_open(o, &device);
-  if (code == TOOL_OK)
-    code = tool_kernel_find(o, device, &module, &kernel);
+  int code = tool_kernel_open(o, &device, &kernel);
   if (code == TOOL_OK)
     code = check_sizes(o, kernel);
   void **parameters = tool_alloc((o->arg.n + 1) * sizeof *parameters);

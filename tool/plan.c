@@ -48,11 +48,8 @@ static void print(const tool_options *o, muster_device *device, const muster_ker
 
 static int plan(const tool_options *o) {
   muster_device *device = NULL;
-  muster_module *module = NULL;
   muster_kernel *kernel = NULL;
-  int code = tool_device_open(o, &device);
-  if (code == TOOL_OK)
-    code = tool_kernel_find(o, device, &module, &kernel);
+  int code = tool_kernel_open(o, &device, &kernel);
   if (code == TOOL_OK) {
     muster_launch l = MUSTER_LAUNCH_INIT;
     muster_plan p = MUSTER_PLAN_INIT;

@@ -121,17 +121,14 @@ int tool_plan(const tool_options *o);
 /* ------------------------------------------------------------------ kernel.c, info.c: what the commands
  * share */
 struct muster_device;
-struct muster_module;
 struct muster_kernel;
 /* Reads and checks every --arg and --out; TOOL_OK or TOOL_USAGE. Then tool_kernel, in a child, does the rest.
  */
 int tool_kernel_check(const tool_options *o);
 int tool_kernel(const tool_options *o);
-/* The device that --gpu or MUSTER_DEVICE names; without both the CPU device. */
-int tool_device_open(const tool_options *o, struct muster_device **device);
-/* The kernel --kernel of FILE. */
-int tool_kernel_find(const tool_options *o, struct muster_device *device, struct muster_module **module,
-                     struct muster_kernel **kernel);
+/* The device that --gpu or MUSTER_DEVICE names (without both the CPU device), and the kernel --kernel of FILE on it.
+ * The device may be open even where the kernel was not found: muster_close takes it all. */
+int tool_kernel_open(const tool_options *o, struct muster_device **device, struct muster_kernel **kernel);
 /* Compiles FILE where it is a .cu or .c, then calls `then` with options that name what can be loaded. */
 int tool_with_module(const tool_options *o, int (*then)(const tool_options *o));
 bool tool_profile_check(const char *name);  /* for --gpu; false, having said why, if there is none */

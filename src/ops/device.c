@@ -66,7 +66,28 @@ static muster_result read_info(muster_device *d) {
   return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(d, answer, "cannot ask the device what it is");
 }
 
-muster_result muster_open(const char *choice, muster_device **device) {
+/* Before the first device is asked for, the CPU device can still become one that runs the image. */
+static void offer(const void *image, size_t bytes) {
+  ops_part *parts;
+  size_t n;
+  if (ops_image_parts("", image, bytes, &parts, &n) == MUSTER_OK) {
+    for (size_t i = 0; i < n; i++) {
+      char *copy = parts[i].kind == OPS_CUBIN ? NULL : malloc(parts[i].bytes + 1); /* PTX ends with a NUL */
+      if (!copy)
+        continue;
+      memcpy(copy, parts[i].at, parts[i].bytes);
+      copy[parts[i].bytes] = 0;
+      muster_driver_offer(copy);
+      free(copy);
+    }
+    free(parts);
+  }
+  ops_begin();
+}
+
+muster_result muster_open(const char *choice, muster_device **device) { return muster_open_for(choice, NULL, 0, device); }
+
+muster_result muster_open_for(const char *choice, const void *image, size_t bytes, muster_device **device) {
   ops_begin();
   if (!device)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "nowhere to put the device");
@@ -94,6 +115,8 @@ muster_result muster_open(const char *choice, muster_device **device) {
     free(d);
     return ops_fail(MUSTER_ERROR_NO_DEVICE, "device %s: %s", choice, why);
   }
+  if (cpu && image)
+    offer(image, bytes);
   CUresult answer = d->cu.cuDeviceGetCount(&count);
   muster_result r = MUSTER_OK;
   if (answer != CUDA_SUCCESS)

@@ -109,6 +109,12 @@ muster_result muster_kernel_launch(muster_kernel *kernel, const muster_launch *l
                       (unsigned long long)or_one(l.grid[0]) * or_one(l.grid[1]) * or_one(l.grid[2]),
                       plan.resident_blocks, muster_limit_name(plan.limit));
   }
+  if (answer == CUDA_ERROR_INVALID_VALUE) /* everything else that could be invalid was checked: it is the shape */
+    return ops_fail(MUSTER_ERROR_LAUNCH_SHAPE,
+                    "%s: a grid of %u,%u,%u blocks of %u,%u,%u threads with %zu bytes of shared memory: more than the device "
+                    "takes in some dimension",
+                    kernel->plain, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX, config.blockDimY,
+                    config.blockDimZ, kernel->info.shared_bytes + l.shared_bytes);
   return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(d, answer, kernel->plain);
 }
 
