@@ -26,6 +26,8 @@ bool muster_driver_load(muster_driver *to, const char *choice, char *why, size_t
 
 /* The CPU device's own table, for who is linked with it (runtime stand-in, libcuda.so.1). */
 const muster_driver *muster_driver_cpu(void);
+/* Chooses its profile before cuInit, as "cpu:PROFILE" does. */
+bool muster_cpu_select(const char *profile, char *why, size_t why_bytes);
 
 /* "CUDA_ERROR_INVALID_VALUE", "invalid argument"; NULL for an unknown number. Need no device. */
 const char *muster_driver_error_name(CUresult r);
