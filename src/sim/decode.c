@@ -79,7 +79,7 @@ static void fill(sim_build *w, const ptx_insn *i, sim_op *op) {
 
 static bool select_op(sim_build *w, const ptx_insn *i, sim_op *op) {
   static sim_select *const own[] = {sim_select_control,   sim_select_barrier,  sim_select_collective, sim_select_copy,
-                                    sim_select_mbarrier, sim_select_address, NULL};
+                                    sim_select_mbarrier, sim_select_address, sim_select_atom, NULL};
   const ptx_body *b = w->f->body;
   for (unsigned s = 0; own[s]; s++)
     if (own[s](w, b, i, op))
@@ -242,6 +242,7 @@ static void fix_targets(sim_build *w) {
   for (uint32_t k = 0; k < w->n_fixups; k++) {
     sim_op *op = &f->ops[w->fixups[k]];
     op->target = &f->ops[f->op_of[op->imm]];
+    op->c = sim_is_join(op->target);
   }
   w->n_fixups = 0;
   for (uint32_t t = 0; t < f->n_tables; t++)
@@ -291,7 +292,7 @@ static void decode_func(sim_build *w) {
     }
   }
   f->op_of[b->n_insns] = f->n_ops;
-  sim_make_return(&last); /* for a body that runs off its end */
+  sim_make_return(&last, f); /* for a body that runs off its end */
   sim_emit(w, &last);
   fix_targets(w);
 }
@@ -363,6 +364,8 @@ static void decode_all(sim_build *w) {
         add_all(w, m);
     }
   }
+  for (uint32_t k = 0; k < c->n_funcs; k++)
+    sim_link_calls(c->funcs[k]);
   w->f = c->funcs[0];
   sim_op end = {0};
   w->in_prologue = true;
@@ -375,26 +378,33 @@ static void decode_all(sim_build *w) {
   c->local_bytes = c->deep ? c->stack_bytes + SIM_LOCAL_STACK : c->stack_bytes;
 }
 
+static bool decode_guarded(sim_code *c) {
+  sim_build w = {.code = c, .level = c->kernel->module->device->level};
+  if (setjmp(c->out_of_memory))
+    return false;
+  c->arena.out_of_memory = &c->out_of_memory;
+  decode_all(&w);
+  return true;
+}
+
 sim_code *sim_code_new(sim_kernel *k, char **error) {
   sim_code *c = calloc(1, sizeof *c);
-  if (!c)
-    return NULL;
-  sim_build w = {.code = c, .level = k->module->device->level};
-  c->arena.out_of_memory = &c->out_of_memory;
-  c->kernel = k;
-  if (setjmp(c->out_of_memory)) {
-    *error = c->error ? c->error : strdup("out of memory");
+  if (c)
+    c->kernel = k;
+  if (c && decode_guarded(c))
+    return c;
+  *error = c && c->error ? c->error : strdup("out of memory");
+  if (c)
     c->error = NULL;
-    sim_code_free(c);
-    return NULL;
-  }
-  decode_all(&w);
-  return c;
+  sim_code_free(c);
+  return NULL;
 }
 
 void sim_code_free(sim_code *c) {
   if (!c)
     return;
+  for (uint32_t k = 0; k < c->n_funcs; k++)
+    sim_slices_free(c->funcs[k]);
   free(c->consts);
   free(c->error);
   base_arena_free(&c->arena);

@@ -2,7 +2,21 @@
  * they are asked. */
 #include "sim/exec.h"
 
-#define EACH_SELECTOR(X) X(sim_select_mem)
+#define EACH_SELECTOR(X)   \
+  X(sim_select_mem)        \
+  X(sim_select_int)        \
+  X(sim_select_carry)      \
+  X(sim_select_bits)       \
+  X(sim_select_logic)      \
+  X(sim_select_move)       \
+  X(sim_select_compare)    \
+  X(sim_select_float)      \
+  X(sim_select_root)       \
+  X(sim_select_approx)     \
+  X(sim_select_half)       \
+  X(sim_select_cvt)        \
+  X(sim_select_cvt_narrow) \
+  X(sim_select_video)
 
 #define DECLARE(name) sim_select SIM_LEVELED(name);
 EACH_SELECTOR(DECLARE)
