@@ -103,9 +103,8 @@ CUresult drv_context_new(drv_device *d, unsigned flags, drv_context **to) {
   c->id = ++context_number;
   c->flags = flags | CU_CTX_MAP_HOST;
   c->limits[CU_LIMIT_STACK_SIZE] = 1024;
-  c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+  c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752;
   c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
-  c->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
   c->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   c->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
   c->next = d->contexts;
@@ -374,7 +373,7 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value) {
   drv_context *c = drv_current();
   if ((unsigned)limit >= CU_LIMIT_MAX)
     return CUDA_ERROR_INVALID_VALUE;
-  if (limit >= CU_LIMIT_SHMEM_SIZE)
+  if (limit >= CU_LIMIT_SHMEM_SIZE || limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
     sim_heap_limit(c->device->sim, value);
@@ -389,7 +388,7 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value) {
 CUresult drv_cuCtxGetLimit(size_t *value, CUlimit limit) {
   if (!value || (unsigned)limit >= CU_LIMIT_MAX)
     return CUDA_ERROR_INVALID_VALUE;
-  if (limit >= CU_LIMIT_SHMEM_SIZE)
+  if (limit >= CU_LIMIT_SHMEM_SIZE || limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   *value = drv_current()->limits[limit];
   return CUDA_SUCCESS;

@@ -240,7 +240,7 @@ static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device,
   }
   if (lod != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  if (pitch == 0 && shape->height <= 1 && y == 0) /* nothing to step over */
+  if (pitch == 0) /* rows without gaps */
     pitch = x + shape->width;
   if (height == 0 && shape->depth <= 1 && z == 0)
     height = y + shape->height;

@@ -194,7 +194,7 @@ static CUresult take_attributes(const CUlaunchConfig *config, drv_launch *l) {
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
       if (!v->clusterDim.x || !v->clusterDim.y || !v->clusterDim.z || v->clusterDim.x > 16 || v->clusterDim.y > 16 ||
           v->clusterDim.z > 16)
-        return CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
       l->cluster[0] = v->clusterDim.x;
       l->cluster[1] = v->clusterDim.y;
       l->cluster[2] = v->clusterDim.z;

@@ -127,6 +127,10 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, drv_pool *pool, drv
 }
 
 CUresult drv_pool_allocate(CUdeviceptr *address, size_t bytes, drv_pool *pool, drv_context *c) {
+  if (address && bytes == 0) { /* unlike cuMemAlloc */
+    *address = 0;
+    return CUDA_SUCCESS;
+  }
   return allocate(address, bytes, pool, c);
 }
 

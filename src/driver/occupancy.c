@@ -120,10 +120,10 @@ CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfun
     return CUDA_ERROR_INVALID_VALUE;
   const drv_profile *p = f->module->context->device->profile;
   long unit = p->cc >= 80 ? 128 : 256;
-  long each = p->shared_sm_bytes / blocks / unit * unit - p->shared_reserved_bytes;
-  if (each > p->shared_optin_bytes)
-    each = p->shared_optin_bytes;
-  each -= (long)f->info.shared_bytes;
+  /* As a GPU's driver answers: the share of what the system reserves is not taken off. */
+  long each = p->shared_sm_bytes / blocks / unit * unit - (long)f->info.shared_bytes;
+  if (each > (long)f->max_dynamic_shared)
+    each = (long)f->max_dynamic_shared;
   *shared_bytes = each > 0 ? (size_t)each : 0;
   return CUDA_SUCCESS;
 }

@@ -31,7 +31,7 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   drv_stream *s;
   CUresult r = drv_stream_of(stream, &s);
   drv_memory *m = drv_memory_at(address);
-  if (r != CUDA_SUCCESS)
+  if (r != CUDA_SUCCESS || !address)
     return r;
   if (!m || m->address != address || m->kind != DRV_DEVICE_MEMORY || m->freeing)
     return CUDA_ERROR_INVALID_VALUE;

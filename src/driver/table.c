@@ -17,6 +17,8 @@ static CUresult enter(enum needs needs, bool per_thread) {
   drv_lock();
   if (!drv_initialised())
     return CUDA_ERROR_NOT_INITIALIZED;
+  if (drv_ended())
+    return CUDA_ERROR_DEINITIALIZED;
   drv_thread *self = drv_self();
   if (!self)
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -116,15 +118,16 @@ CUresult drv_cuGetProcAddress(const char *symbol, void **to, int cuda_version, u
   if (status)
     *status = found;
   *to = NULL;
-  if (!best)
-    return CUDA_ERROR_NOT_FOUND;
+  if (!best) /* no error: `status` and the missing address tell */
+    return CUDA_SUCCESS;
   function *f = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) && best->twin ? best->twin : best->plain;
   *to = (void *)(uintptr_t)f;
   return CUDA_SUCCESS;
 }
 
 CUresult drv_old_cuGetProcAddress(const char *symbol, void **to, int cuda_version, uint64_t flags) {
-  return drv_cuGetProcAddress(symbol, to, cuda_version, flags, NULL);
+  CUresult r = drv_cuGetProcAddress(symbol, to, cuda_version, flags, NULL);
+  return r == CUDA_SUCCESS && !*to ? CUDA_ERROR_NOT_FOUND : r;
 }
 
 CUresult drv_refuse(const char *what) {

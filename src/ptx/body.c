@@ -334,7 +334,8 @@ static void read_insn(ptx_builder *b) {
   i.operands = b->n_operands;
   if (ptx_op_get((ptx_op)i.op)->refused) {
     /* what stands behind the mnemonic is carried as text */
-    const char *begin = mnemonic.text + mnemonic.bytes, *end = begin;
+    const char *begin = mnemonic.text + mnemonic.bytes;
+    const char *end = n ? words[n - 1].text + words[n - 1].bytes : begin;
     while (r->token.kind != PTX_T_END && !ptx_is(r, ";"))
       end = r->token.text + r->token.bytes, ptx_next(r);
     *PTX_PUSH(b, operands) = (ptx_operand){
@@ -508,7 +509,7 @@ static const ptx_body *finish(ptx_builder *b) {
   body->targets = targets;
   body->n_targets = b->n_targets;
   body->unmodelled = b->unmodelled;
-  ptx_flow(body, arena, &b->scratch);
+  ptx_flow(body, b->r.unit->m.funcs, arena, &b->scratch);
   return body;
 }
 

@@ -4,6 +4,7 @@
  * Invariant: SIM_STUCK is said only after every resident block had a turn in which nothing ran and no watched word
  * differed, with no unit that time alone would wake and no word that the host may write.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,13 +182,15 @@ static uint32_t next_warp(sim_run *r, sim_block *b) {
   return (uint32_t)ids[k < c.n ? k : c.usual];
 }
 
-/* True: something ran. */
-static bool run_block(sim_run *r, sim_block *b, uint64_t quantum) {
-  bool ran = false;
+/* Sets r->progress if it got anywhere. */
+static void run_block(sim_run *r, sim_block *b, uint64_t quantum) {
+  bool progress = false;
   uint64_t end = r->warp_insns + quantum;
   sim_block_enter(r, b);
   r->yield = false;
   do {
+    progress |= r->progress;
+    r->progress = false;
     if (b->asleep)
       wake(r, b);
     if (!b->ready)
@@ -197,11 +200,11 @@ static bool run_block(sim_run *r, sim_block *b, uint64_t quantum) {
       uint32_t w = next_warp(r, b);
       left &= ~(UINT32_C(1) << w);
       b->turn = w + 1;
-      ran |= sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
+      sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
       left &= b->ready;
     }
   } while (b->live && !r->fault.kind && !r->yield && r->progress && r->warp_insns < end);
-  return ran;
+  r->progress |= progress;
 }
 
 /* ------------------------------------------------------------------ nobody moved */
@@ -313,7 +316,7 @@ static void choose_block(sim_device *d) {
     }
 }
 
-void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
+static void run(sim_device *d, uint64_t budget, sim_status *out) {
   sim_run *r = d->run;
   uint64_t begin = r->warp_insns, still = 0;
   *out = (sim_status){.state = SIM_BUDGET};
@@ -365,4 +368,14 @@ void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
     }
   }
   out->used = r->warp_insns - begin;
+}
+
+/* Programs may have changed how their threads compute (-ffast-math flushes subnormal numbers): handlers count on the
+ * default. */
+void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
+  fenv_t before;
+  fegetenv(&before);
+  fesetenv(FE_DFL_ENV);
+  run(d, budget, out);
+  fesetenv(&before);
 }

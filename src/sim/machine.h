@@ -467,7 +467,7 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
 /* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
 void sim_lanes_exit(sim_run *r, uint32_t lanes);
-bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
+void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
 bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
 void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o); /* fills who; only if there is a watcher */

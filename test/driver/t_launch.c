@@ -179,22 +179,24 @@ static void clusters(void) {
   GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&c, f, params, NULL));
 }
 
-/* At one block an SM, an H200 has room for 66 clusters of 2, 30 of 4, 15 of 8. */
+/* How many clusters of which size an H200 has room for, at one and at two blocks an SM. */
 static void clusters_h200(void) {
-  static const int want[][2] = {{2, 66}, {4, 30}, {8, 15}};
+  static const int want[][3] = {{1, 132, 264}, {2, 66, 132}, {3, 39, 79}, {4, 30, 62}, {5, 22, 47}, {6, 17, 39},
+                                {7, 15, 32},   {8, 15, 30},  {9, 9, 23},  {10, 7, 21}, {12, 7, 16}, {16, 7, 14}};
   char name[64];
   OK(cuDeviceGetName(name, sizeof name, 0));
   if (strcmp(name, "NVIDIA H200") != 0)
     t_skip("not an H200");
   CUfunction f = t_kernel("shared");
   OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 150000));
-  for (size_t i = 0; i < 3; i++) {
+  OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
     CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                            .value = {.clusterDim = {(unsigned)want[i][0], 1, 1}}};
-    CUlaunchConfig c = {.gridDimX = 1024,
+    CUlaunchConfig c = {.gridDimX = 5040,
                         .gridDimY = 1,
                         .gridDimZ = 1,
-                        .blockDimX = 128,
+                        .blockDimX = 1024,
                         .blockDimY = 1,
                         .blockDimZ = 1,
                         .sharedMemBytes = 150000,
@@ -203,6 +205,9 @@ static void clusters_h200(void) {
     int n;
     OK(cuOccupancyMaxActiveClusters(&n, f, &c));
     EQUAL(n, want[i][1]);
+    c.sharedMemBytes = 0;
+    OK(cuOccupancyMaxActiveClusters(&n, f, &c));
+    EQUAL(n, want[i][2]);
   }
 }
 
@@ -218,6 +223,8 @@ static void sticky(void) {
   GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamQuery(NULL));
   OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
   cu.cuCtxDestroy(t_context);
+  if (!t_on_cpu)
+    return; /* a GPU stays so for the life of the process */
   OK(cuCtxCreate(&t_context, NULL, 0, 0));
   OK(cuMemAlloc(&p, 16));
 }

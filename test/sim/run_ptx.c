@@ -8,7 +8,7 @@
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
- * [--stats] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
+ * [--stats] [--decode] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ typedef struct test {
   bool failed;
 } test;
 
-static bool trace, stats;
+static bool trace, stats, decode;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -403,6 +403,27 @@ static void run_kernel(test *t, sim_device *d, sim_module *m) {
     }
 }
 
+/* Every kernel of the file is decoded: what the machine would refuse is printed. */
+static void decode_all(test *t, const ptx_module *p, sim_module *m) {
+  for (uint32_t k = 0; k < p->n_funcs; k++) {
+    char *error;
+    sim_kernel_info info;
+    if (!p->funcs[k].entry || !p->funcs[k].defined)
+      continue;
+    sim_kernel *kernel = sim_module_kernel(m, p->funcs[k].name, &error);
+    if (!kernel) {
+      complain(t, "%s", error);
+      free(error);
+      continue;
+    }
+    sim_kernel_get(kernel, &info);
+    if (info.refused)
+      printf("%s:%u: %s: %s\n", t->file, info.refused_line, info.name, info.refused);
+    if (stats)
+      printf("%s: %s: %u registers, %u shared, %u local\n", t->file, info.name, info.registers, info.shared_bytes, info.local_bytes);
+  }
+}
+
 static bool run_test(const char *file) {
   test t = {.file = file, .launches = 1};
   t.options = (sim_options){.limits = {.sm = 90, .sms = 16, .threads_per_block = 1024, .threads_per_sm = 2048, .warps_per_sm = 64, .blocks_per_sm = 32,
@@ -434,7 +455,9 @@ static bool run_test(const char *file) {
   } else {
     sim_device_watch(d, w);
     sim_module *m = sim_module_new(d, p, NULL, 0, &error);
-    if (m)
+    if (m && decode)
+      decode_all(&t, p, m);
+    else if (m)
       run_kernel(&t, d, m);
     else
       expect_end(&t, 2, error);
@@ -466,6 +489,8 @@ int main(int argc, char **argv) {
       trace = true;
     else if (!strcmp(argv[k], "--stats"))
       stats = true;
+    else if (!strcmp(argv[k], "--decode"))
+      decode = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {
       if (!sim_vector_level_set(argv[++k])) {
         printf("this CPU has no %s\n", argv[k]);

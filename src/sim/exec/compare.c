@@ -231,26 +231,12 @@ static bool select_float(sim_op *op, unsigned t, bool set, unsigned how, bool ft
 sim_select SIM_LEVELED(sim_select_compare);
 bool SIM_LEVELED(sim_select_compare)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
   (void)w, (void)body;
-  bool set, is_float;
-  switch (i->op) {
-  case PTX_OP_setp_int:
-    set = false, is_float = false;
-    break;
-  case PTX_OP_setp_float:
-  case PTX_OP_setp_half:
-    set = false, is_float = true;
-    break;
-  case PTX_OP_set_int:
-    set = true, is_float = false;
-    break;
-  case PTX_OP_set_float:
-  case PTX_OP_set_half:
-    set = true, is_float = true;
-    break;
-  default:
+  bool set = i->op == PTX_OP_set_int || i->op == PTX_OP_set_float || i->op == PTX_OP_set_half;
+  if (!set && i->op != PTX_OP_setp_int && i->op != PTX_OP_setp_float && i->op != PTX_OP_setp_half)
     return false;
-  }
   unsigned t = set ? i->type[1] : i->type[0];
+  bool is_float =
+      t == PTX_F32 || t == PTX_F64 || t == PTX_F16 || t == PTX_BF16 || t == PTX_F16X2 || t == PTX_BF16X2;
   comparison c = comparison_of(i->mods.cmp, is_float);
   op->x = i->mods.bool_op;
   op->imm = set ? true_of(i->type[0]) : 0;

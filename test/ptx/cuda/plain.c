@@ -39,7 +39,7 @@ __attribute__((nvptx_kernel)) void flag(u32 *word, u32 *data) {
   }
   __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
   u32 ticket;
-  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p bra DONE; atom.add.acq_rel.gpu.global.u32 %0, [%2], 1; DONE: }"
+  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p bra DONE; atom.add.gpu.global.u32 %0, [%2], 1; DONE: }"
                    : "=r"(ticket) : "r"(*data), "l"(word) : "memory");
   switch (ticket) {
   case 1: *data = 5; break;

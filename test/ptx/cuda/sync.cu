@@ -4,6 +4,7 @@
 #include <cuda/atomic>
 #include <cuda/barrier>
 namespace cg = cooperative_groups;
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 __device__ unsigned counter;
 
