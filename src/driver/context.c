@@ -1,5 +1,6 @@
-/* context.c: contexts, a host thread's stack of them, limits, and access between devices. A context owns its streams,
- * events, modules and memory, and takes them along when it goes. All contexts of a device share its machine.
+/* context.c: contexts, a host thread's stack of them, limits, and access between devices. A context owns its
+ * streams, events, modules and memory, and takes them along when it goes. All contexts of a device share its
+ * machine.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -78,8 +79,8 @@ static CUresult device_start(drv_device *d) {
   drv_profile_limits(d->profile, &o.limits);
   d->sim = sim_device_new(&o);
   if (!d->sim) {
-    muster_session_say(MUSTER_MESSAGE_FAILURE, "device %d cannot be made: no memory, or its address range is taken",
-                       d->ordinal);
+    muster_session_say(MUSTER_MESSAGE_FAILURE,
+                       "device %d cannot be made: no memory, or its address range is taken", d->ordinal);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   d->sticky = CUDA_SUCCESS;
@@ -416,7 +417,8 @@ CUresult drv_cuCtxGetSharedMemConfig(CUsharedconfig *config) {
 }
 
 CUresult drv_cuCtxSetSharedMemConfig(CUsharedconfig config) {
-  return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS
+                                                                       : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuCtxGetStreamPriorityRange(int *least, int *greatest) {

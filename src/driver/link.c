@@ -1,7 +1,8 @@
-/* link.c: cuLink*. PTX cannot be linked into PTX without care, and need not be: the linked image simply holds the
- * units' texts, and the machine resolves their symbols when they are loaded, one after the other. The image is
+/* link.c: cuLink*. PTX cannot be linked into PTX without care, and need not be: the linked image simply holds
+ * the units' texts, and the machine resolves their symbols, one unit loaded after the other. The image is
  *
- *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit u64 bytes of text, the text, a NUL
+ *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit its name and its text,
+ *   each as u64 bytes, the bytes, a NUL
  *
  * Every number in it is checked: a program may store such an image and load another.
  */
@@ -52,7 +53,7 @@ static bool refers(const struct ptx_module *a, const struct ptx_module *b) {
   return false;
 }
 
-CUresult drv_program_order(drv_program *p, base_text *log) {
+void drv_program_order(drv_program *p) {
   for (uint32_t done = 0; done < p->n_units; done++) {
     /* The first of the rest that refers to none of the others. */
     uint32_t next = done;
@@ -63,34 +64,45 @@ CUresult drv_program_order(drv_program *p, base_text *log) {
       if (free_of_others)
         break;
     }
-    if (next == p->n_units) {
-      const char *text = "units that refer to each other in a circle cannot be linked";
-      muster_session_say(MUSTER_MESSAGE_UNMODELLED, "%s", text);
-      if (log)
-        base_putf(log, "%s\n", text);
-      return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (next == p->n_units)
+      next = done; /* a circle: functions are found when they are called, whoever comes first */
     struct ptx_module *m = p->units[next];
     memmove(&p->units[done + 1], &p->units[done], (next - done) * sizeof m);
     p->units[done] = m;
   }
-  return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ the image */
 
+static void put_text(base_text *to, const char *text, uint64_t n) {
+  base_put(to, (const char *)&n, sizeof n);
+  base_put(to, text, (size_t)n);
+  base_put(to, "", 1);
+}
+
+/* The text at *at, NUL-terminated; NULL: the image is damaged. */
+static const char *get_text(const char *image, uint64_t all, uint64_t *at, uint64_t *n) {
+  if (all - *at < sizeof *n)
+    return NULL;
+  memcpy(n, image + *at, sizeof *n);
+  *at += sizeof *n;
+  if (*n >= all - *at || image[*at + *n] != 0)
+    return NULL;
+  const char *text = image + *at;
+  *at += *n + 1;
+  return text;
+}
+
 static void put_image(base_text *to, const drv_program *p) {
   uint64_t bytes = HEADER_BYTES;
   for (uint32_t i = 0; i < p->n_units; i++)
-    bytes += sizeof(uint64_t) + p->units[i]->text_bytes + 1;
+    bytes += 2 * (sizeof(uint64_t) + 1) + strlen(p->units[i]->name) + p->units[i]->text_bytes;
   base_put(to, MAGIC, 4);
   base_put(to, (const char *)&p->n_units, sizeof p->n_units);
   base_put(to, (const char *)&bytes, sizeof bytes);
   for (uint32_t i = 0; i < p->n_units; i++) {
-    uint64_t n = p->units[i]->text_bytes;
-    base_put(to, (const char *)&n, sizeof n);
-    base_put(to, p->units[i]->text, (size_t)n);
-    base_put(to, "", 1);
+    put_text(to, p->units[i]->name, strlen(p->units[i]->name));
+    put_text(to, p->units[i]->text, p->units[i]->text_bytes);
   }
 }
 
@@ -105,18 +117,15 @@ CUresult drv_link_open(drv_device *d, drv_program *p, const void *image, size_t 
   if (all > bytes || all < HEADER_BYTES)
     return CUDA_ERROR_INVALID_IMAGE;
   uint64_t at = HEADER_BYTES;
+  p->told = true; /* when the units were added */
   for (uint32_t i = 0; i < units; i++) {
     uint64_t n;
-    if (all - at < sizeof n)
+    const char *name = get_text(base, all, &at, &n), *text = name ? get_text(base, all, &at, &n) : NULL;
+    if (!text)
       return CUDA_ERROR_INVALID_IMAGE;
-    memcpy(&n, base + at, sizeof n);
-    at += sizeof n;
-    if (n >= all - at)
-      return CUDA_ERROR_INVALID_IMAGE;
-    CUresult r = drv_program_add(d, p, base + at, (size_t)n, "PTX", log);
+    CUresult r = drv_program_add(d, p, text, (size_t)n, name, log);
     if (r != CUDA_SUCCESS)
       return r;
-    at += n + 1;
   }
   return CUDA_SUCCESS;
 }
@@ -172,8 +181,8 @@ CUresult drv_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
   fatbin_format format = fatbin_format_of(data, bytes ? bytes : FATBIN_UNKNOWN_BYTES);
   if ((format == FATBIN_PTX) != (type == CU_JIT_INPUT_PTX))
     return CUDA_ERROR_INVALID_IMAGE;
-  CUresult r = drv_program_add(l->device, l->program, data, bytes ? bytes : FATBIN_UNKNOWN_BYTES, name ? name : "PTX",
-                               &l->log);
+  CUresult r = drv_program_add(l->device, l->program, data, bytes ? bytes : FATBIN_UNKNOWN_BYTES,
+                               name ? name : "PTX", &l->log);
   give_log(l);
   return r;
 }
@@ -223,10 +232,7 @@ CUresult drv_cuLinkComplete(CUlinkState state, void **image, size_t *bytes) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (!image)
     return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = drv_program_order(l->program, &l->log);
-  give_log(l);
-  if (r != CUDA_SUCCESS)
-    return r;
+  drv_program_order(l->program);
   if (!l->image.length)
     put_image(&l->image, l->program);
   if (l->image.failed)

@@ -1,5 +1,6 @@
-/* pool.c: allocation in stream order, and the pools behind it. Memory is there at once (its address has to be); what
- * stream order decides is when a freed one is gone. Pools keep accounts, not memory: freed memory is free for all.
+/* pool.c: allocation in stream order, and the pools behind it. Memory is there at once (its address has to
+ * be); what stream order decides is when a freed one is gone. Pools keep accounts, not memory: freed memory
+ * is free for all.
  */
 #include <stdlib.h>
 
@@ -14,17 +15,16 @@ CUresult drv_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemor
     return r;
   if (!p)
     return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture) {
-    drv_capture_invalid(s);
-    return drv_refuse("cuMemAllocAsync in a captured stream");
-  }
+  if (s->capture)
+    return drv_capture_alloc(s, bytes, address);
   return drv_pool_allocate(address, bytes, p, s->context);
 }
 
 CUresult drv_cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
   drv_stream *s;
   CUresult r = drv_stream_of(stream, &s);
-  return r == CUDA_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, s->context->device->pool, stream) : r;
+  return r == CUDA_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, s->context->device->pool, stream)
+                           : r;
 }
 
 CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -35,9 +35,11 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     return r;
   if (!m || m->address != address || m->kind != DRV_DEVICE_MEMORY || m->freeing)
     return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture) {
-    drv_capture_invalid(s);
-    return drv_refuse("cuMemFreeAsync in a captured stream");
+  if (s->capture)
+    return drv_capture_free(s, address);
+  if (m->graph) { /* stays the graph's: its next launch has it again */
+    drv_graph_memory_freed(m->graph);
+    return CUDA_SUCCESS;
   }
   drv_op *op = drv_op_new(DRV_OP_FREE);
   if (!op)
@@ -196,6 +198,7 @@ CUresult drv_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUm
     return CUDA_ERROR_INVALID_VALUE;
   if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !drv_device_at(location->id))
     return CUDA_ERROR_INVALID_DEVICE;
-  *flags = drv_device_at(location->id) == p->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  *flags = drv_device_at(location->id) == p->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                    : CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return CUDA_SUCCESS;
 }

@@ -168,7 +168,8 @@ static void by_name(void) {
   CHECK(f != NULL);
   EQUAL(status, CU_GET_PROC_ADDRESS_SUCCESS);
   CHECK(f == (void *)(uintptr_t)cu.cuMemAlloc);
-  OK(cuGetProcAddress("cuStreamSynchronize", &f, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+  OK(cuGetProcAddress("cuStreamSynchronize", &f, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                      &status));
   CHECK(f != NULL && f != (void *)(uintptr_t)cu.cuStreamSynchronize);
   if (t_on_cpu) /* a GPU's driver crashes */
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(NULL, &f, 12000, 0, &status));

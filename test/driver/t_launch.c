@@ -39,7 +39,8 @@ static void parameters(void) {
     unsigned long long eight;
   } all = {out, {4, 5, 6}, 7, 8};
   size_t bytes = sizeof all;
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
   OK(cuMemcpyDtoH(&got, out, sizeof got));
   CHECK(got.three[0] == 4 && got.three[2] == 6 && got.one == 7 && got.eight == 8);
@@ -54,7 +55,8 @@ static void parameter_bytes(void) {
     char rest[64];
   } all = {t_memory(64), {0}};
   size_t bytes = 16;
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   if (!t_on_cpu)
     t_skip("a GPU's driver does not look");
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("params"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
@@ -67,8 +69,10 @@ static void shapes(void) {
   CUdeviceptr out = t_memory(4);
   void *p[] = {&out};
   unsigned got;
-  GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 2048, 1, 1, 0, NULL, p, NULL));
-  GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 65536, 1, 1, 1, 1, 0, NULL, p, NULL));
+  GIVES(CUDA_ERROR_INVALID_VALUE,
+        cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 2048, 1, 1, 0, NULL, p, NULL));
+  GIVES(CUDA_ERROR_INVALID_VALUE,
+        cuLaunchKernel(t_kernel("stores_to"), 1, 65536, 1, 1, 1, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 0, 1, 1, 1, 1, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 1, 0, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 1, 1, 65, 0, NULL, p, NULL));
@@ -125,7 +129,8 @@ static void cooperative(void) {
   OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
   OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 1024, 0));
   unsigned fit = (unsigned)(per_sm * sms);
-  GIVES(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, cuLaunchCooperativeKernel(f, fit + 1, 1, 1, 1024, 1, 1, 0, NULL, p));
+  GIVES(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+        cuLaunchCooperativeKernel(f, fit + 1, 1, 1, 1024, 1, 1, 0, NULL, p));
   OK(cuLaunchCooperativeKernel(f, fit, 1, 1, 1024, 1, 1, 0, NULL, p));
   OK(cuMemcpyDtoH(&got, word, 4));
   EQUAL(got, fit);
@@ -181,8 +186,9 @@ static void clusters(void) {
 
 /* How many clusters of which size an H200 has room for, at one and at two blocks an SM. */
 static void clusters_h200(void) {
-  static const int want[][3] = {{1, 132, 264}, {2, 66, 132}, {3, 39, 79}, {4, 30, 62}, {5, 22, 47}, {6, 17, 39},
-                                {7, 15, 32},   {8, 15, 30},  {9, 9, 23},  {10, 7, 21}, {12, 7, 16}, {16, 7, 14}};
+  static const int want[][3] = {{1, 132, 264}, {2, 66, 132}, {3, 39, 79}, {4, 30, 62},
+                                {5, 22, 47},   {6, 17, 39},  {7, 15, 32}, {8, 15, 30},
+                                {9, 9, 23},    {10, 7, 21},  {12, 7, 16}, {16, 7, 14}};
   char name[64];
   OK(cuDeviceGetName(name, sizeof name, 0));
   if (strcmp(name, "NVIDIA H200") != 0)
