@@ -1,5 +1,5 @@
-// app.cu: a CUDA program that does what its words say, for run.cli: sum | fault | hang | crash | quit | fork | later |
-// devices | wait. Every call's result is checked; a failed one prints its error and ends with 9.
+// app.cu: a CUDA program that does what its words say, for run.cli: sum | fault | hang | crash | quit | fork
+// | later | devices | wait. Every call's result is checked; a failed one prints its error and ends with 9.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -7,14 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(call)                                                                                            \
-  do {                                                                                                         \
-    cudaError_t e = (call);                                                                                    \
-    if (e != cudaSuccess) {                                                                                    \
-      printf("%s: %s\n", #call, cudaGetErrorString(e));                                                        \
-      fflush(stdout);                                                                                          \
-      exit(9);                                                                                                 \
-    }                                                                                                          \
+#define CHECK(call)                                     \
+  do {                                                  \
+    cudaError_t e = (call);                             \
+    if (e != cudaSuccess) {                             \
+      printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+      fflush(stdout);                                   \
+      exit(9);                                          \
+    }                                                   \
   } while (0)
 
 __global__ void sum(const int *a, int n, int *out) {
@@ -33,7 +33,9 @@ __global__ void sum(const int *a, int n, int *out) {
     atomicAdd(out, box[0]);
 }
 
-__global__ void fault(int *p) { *p = 1; }
+__global__ void fault(int *p) {
+  *p = 1;
+}
 
 __global__ void spin(volatile int *p) {
   while (*p == 0) {
@@ -74,7 +76,8 @@ int main(int argc, char **argv) {
       raise(SIGSEGV);
     } else if (strcmp(argv[i], "quit") == 0) {
       _exit(4);
-    } else if (strcmp(argv[i], "fork") == 0) { // before any CUDA call in the parent: the child is a user of its own
+    } else if (strcmp(argv[i], "fork") ==
+               0) { // before any CUDA call in the parent: the child is a user of its own
       pid_t pid = fork();
       if (pid == 0) {
         do_sum();
@@ -86,7 +89,8 @@ int main(int argc, char **argv) {
       waitpid(pid, &status, 0);
       printf("child ended with %d\n", WEXITSTATUS(status));
       fflush(stdout);
-    } else if (strcmp(argv[i], "later") == 0) { // a kernel waits for a flag that the host sets after the launch
+    } else if (strcmp(argv[i], "later") ==
+               0) { // a kernel waits for a flag that the host sets after the launch
       int *flag;
       CHECK(cudaMallocHost(&flag, sizeof *flag));
       *(volatile int *)flag = 0;
@@ -95,7 +99,8 @@ int main(int argc, char **argv) {
       *(volatile int *)flag = 1;
       CHECK(cudaDeviceSynchronize());
       puts("let go");
-    } else if (strcmp(argv[i], "wait") == 0) { // for ever, and not provably: the host could still set the flag
+    } else if (strcmp(argv[i], "wait") ==
+               0) { // for ever, and not provably: the host could still set the flag
       int *flag;
       CHECK(cudaMallocHost(&flag, sizeof *flag));
       *(volatile int *)flag = 0;
