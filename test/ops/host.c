@@ -103,8 +103,8 @@ static void modules(const char *path) {
 }
 
 static void launches(void) {
-  muster_kernel *k;
-  uint64_t p;
+  muster_kernel *k = NULL;
+  uint64_t p = 0;
   float host[100], factor = 3;
   uint32_t n = 90;
   for (int i = 0; i < 100; i++)
@@ -136,11 +136,11 @@ static void launches(void) {
 }
 
 static void plans(void) {
-  muster_kernel *k;
+  muster_kernel *k = NULL;
   muster_device_info d = MUSTER_DEVICE_INFO_INIT;
   muster_plan plan = MUSTER_PLAN_INIT;
   muster_launch l = MUSTER_LAUNCH_INIT;
-  uint64_t p;
+  uint64_t p = 0;
   void *parameters[] = {&p};
   l.block[0] = 32;
   CHECK(muster_device_get(device, &d) == MUSTER_OK && muster_module_find(module, "meet", &k) == MUSTER_OK);
@@ -176,7 +176,7 @@ static void plans(void) {
 }
 
 static void failures_of_launches(void) { /* the last test: the device is lost afterwards */
-  muster_kernel *k;
+  muster_kernel *k = NULL;
   uint64_t p = 0;
   void *parameters[] = {&p};
   muster_launch l = MUSTER_LAUNCH_INIT;
