@@ -20,7 +20,7 @@ tour_meta() {
 # tour_run RESULTS MODE: every row that cannot hang the device, each with a time limit; MODE verify leaves
 # the --time runs out, measure runs only them. Appends to RESULTS.
 tour_run() {
-  build/examples/tour list | while IFS='	' read -r kind program arguments when; do
+  build/examples/tour list | while IFS='	' read -r kind when program arguments; do
     [ "$when" = runs ] || continue
     case "$2:$kind" in measure:claim | verify:show | verify:broken) ;; *) continue ;; esac
     # shellcheck disable=SC2086 # arguments are words

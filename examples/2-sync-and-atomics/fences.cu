@@ -82,8 +82,8 @@ __global__ void receive_outside(channel *c, unsigned *to, int rounds) {
   receive(c, to, rounds, SYSTEM_SCOPE);
 }
 
-// What a fence costs: one thread, one step after the other. The loop's end hangs on the value, so that a load
-// is over before the next step begins.
+// What a fence costs: one thread, one step after the other. The loop's end hangs on the value, which stays 0,
+// so that a load is over before the next step begins; stores go to the word beside it.
 #define TIMED(name, step)                                           \
   __global__ void name(unsigned *word, unsigned *out, int rounds) { \
     unsigned value = *word;                                         \
@@ -92,10 +92,10 @@ __global__ void receive_outside(channel *c, unsigned *to, int rounds) {
     }                                                               \
     *out = value;                                                   \
   }
-TIMED(store_alone, *(volatile unsigned *)word = r)
-TIMED(store_block, *word = r; __threadfence_block())
-TIMED(store_device, *word = r; __threadfence())
-TIMED(store_system, *word = r; __threadfence_system())
+TIMED(store_alone, *(volatile unsigned *)(word + 1) = r)
+TIMED(store_block, word[1] = r; __threadfence_block())
+TIMED(store_device, word[1] = r; __threadfence())
+TIMED(store_system, word[1] = r; __threadfence_system())
 TIMED(block_alone, __threadfence_block())
 TIMED(device_alone, __threadfence())
 TIMED(block_load, __threadfence_block(); value = *word)

@@ -37,18 +37,20 @@ __device__ static bool stays(unsigned item, unsigned keep) {
 }
 
 TOUR_C __global__ void compact_warp(const unsigned *items, unsigned n, unsigned keep, unsigned *kept,
-                                    unsigned *count, unsigned *operations) {
+                                    unsigned *count, unsigned *operations, unsigned limit) {
+  (void)limit;
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && stays(items[i], keep))
     kept[take_ticket(count, operations)] = i;
 }
 
-// One atomic a lane. atomicInc counts like atomicAdd(count, 1), but ptxas does not fold it.
+// One atomic a lane: atomicInc that never wraps counts like atomicAdd(count, 1), and since the compiler does
+// not know the limit, it cannot make one of many.
 TOUR_C __global__ void compact_plain(const unsigned *items, unsigned n, unsigned keep, unsigned *kept,
-                                     unsigned *count, unsigned *operations) {
+                                     unsigned *count, unsigned *operations, unsigned limit) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && stays(items[i], keep)) {
-    kept[atomicInc(count, 0xffffffffu)] = i;
+    kept[atomicInc(count, limit)] = i;
     if (operations)
       atomicAdd(operations, 1u);
   }
@@ -56,7 +58,8 @@ TOUR_C __global__ void compact_plain(const unsigned *items, unsigned n, unsigned
 
 // ptxas makes compact_warp of this by itself: one 32-bit counter, one constant.
 TOUR_C __global__ void compact_compiler(const unsigned *items, unsigned n, unsigned keep, unsigned *kept,
-                                        unsigned *count, unsigned *operations) {
+                                        unsigned *count, unsigned *operations, unsigned limit) {
+  (void)limit;
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && stays(items[i], keep)) {
     kept[atomicAdd(count, 1u)] = i;
@@ -82,7 +85,7 @@ TOUR_C __global__ void bucket_warp(const unsigned *items, unsigned n, unsigned b
 #ifdef TOUR_HOST
 enum { THREADS = 256 };
 
-typedef void (*Compact)(const unsigned *, unsigned, unsigned, unsigned *, unsigned *, unsigned *);
+typedef void (*Compact)(const unsigned *, unsigned, unsigned, unsigned *, unsigned *, unsigned *, unsigned);
 typedef void (*Bucket)(const unsigned *, unsigned, unsigned, unsigned *, unsigned *);
 
 typedef struct {
@@ -98,7 +101,7 @@ static void launch(void *context) {
   unsigned blocks = (l->n + THREADS - 1) / THREADS;
   CHECK(cudaMemsetAsync(l->counters, 0, l->buckets * sizeof(unsigned), 0));
   if (l->compact)
-    l->compact<<<blocks, THREADS>>>(l->items, l->n, l->keep, l->result, l->counters, l->operations);
+    l->compact<<<blocks, THREADS>>>(l->items, l->n, l->keep, l->result, l->counters, l->operations, ~0u);
   else
     l->bucket<<<blocks, THREADS>>>(l->items, l->n, l->buckets, l->result, l->counters);
 }

@@ -223,8 +223,11 @@ static void measure(void) {
   tour_figure("shared_memory.dram_ratio", dram_cycles / shared_cycles, "x");
   tour_figure("shared_memory.host_ratio", host_cycles / dram_cycles, "x");
 
+  // One block alone has L1 and the way to L2 to itself; then as many as the GPU holds.
   double ns[2];
   exchange_and_verify(256, 1, 1000, ns);
+  tour_figure("shared_memory.exchange_alone_gain", ns[1] / ns[0], "x");
+  exchange_and_verify(256, (unsigned)tour.device.multiProcessorCount * 8, 30, ns);
   tour_figure("shared_memory.exchange_shared_ns", ns[0], "ns");
   tour_figure("shared_memory.exchange_global_ns", ns[1], "ns");
   tour_figure("shared_memory.exchange_gain", ns[1] / ns[0], "x");

@@ -65,9 +65,11 @@ static void compare(struct vectors *v, unsigned written, const char *form) {
   CHECK(cudaMemset(v->c, 0xA5, count * sizeof(int)));
 }
 
+static cudaError_t refused_with;
+
 static void refused(const struct launch *l, const char *what) {
-  cudaError_t error = start(l);
-  tour_expect(error == cudaErrorInvalidConfiguration, "%s: %s", what, cudaGetErrorName(error));
+  cudaError_t error = refused_with = start(l);
+  tour_expect(tour_invalid_launch(error), "%s: %s", what, cudaGetErrorName(error));
   cudaGetLastError(); // a failed launch is forgotten once it has been asked for
   compare(l->vectors, 0, what);
 }
@@ -135,6 +137,7 @@ static void measure(void) {
   double one_block = gbs(&one, "vector_add.one_block_gbs", 5);
   tour_figure("vector_add.stride_gain", grid_stride / per_item, "x");
   tour_figure("vector_add.blocks_gain", grid_stride / one_block, "x");
+  tour_figure("vector_add.refused_with", refused_with, "cudaError_t");
   tour_figure("vector_add.max_threads", tour.device.maxThreadsPerBlock, "threads");
   tour_figure("vector_add.max_grid_x", tour.device.maxGridSize[0], "blocks");
   tour_figure("vector_add.max_grid_y", tour.device.maxGridSize[1], "blocks");

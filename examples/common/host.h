@@ -44,6 +44,11 @@ static inline void tour_check(cudaError_t error, const char *call, const char *f
 // Every CUDA call goes through this; so does a launch: kernel<<<...>>>(...); CHECK(cudaGetLastError());
 #define CHECK(call) tour_check((call), #call, __FILE__, __LINE__)
 
+// A launch of an impossible shape: which of the two codes it gets depends on the CUDA version.
+static inline int tour_invalid_launch(cudaError_t error) {
+  return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
+}
+
 // First call of main. USAGE names the positional arguments, all of them whole numbers with a default.
 static inline void tour_begin(int argc, char **argv, const char *usage) {
   const char *slash = strrchr(argv[0], '/');
@@ -215,7 +220,7 @@ static inline int tour_end_broken(unsigned long wrong, unsigned long all, const 
 
 // Figures.
 static inline void tour_figure(const char *key, double value, const char *unit) {
-  printf("figure %s %.6g %s\n", key, value, unit);
+  printf("figure %s %.10g %s\n", key, value, unit);
 }
 
 static inline int tour_compare_doubles(const void *a, const void *b) {

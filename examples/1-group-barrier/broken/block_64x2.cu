@@ -1,5 +1,5 @@
-// broken: threadIdx.x == 0 picks two threads of a 64x2 block, which arrives twice; rule: race-global,
-// deadlock-spin The published sync_ctas tests only x. With every block counted twice, half of the arrivals
+// broken: threadIdx.x == 0 picks two threads of a 64x2 block; rule: race-global, deadlock-spin
+// The published sync_ctas tests only x. With every block counted twice, half of the arrivals
 // flip the top bit while some blocks are still on their way; the others flip it back, and who was late to
 // look waits for ever. Never run: it may not end. The right form tests x, y and z (../sync_ctas.cuh).
 // Argument: ROUNDS.

@@ -1,5 +1,5 @@
-// broken: thread 0 arrives at the group barrier while its block still writes; rule: missing-release,
-// race-global The published sync_ctas (seed 000, "A barrier of our own across blocks"), reworded: no block
+// broken: thread 0 arrives while its block still writes; rule: missing-release, race-global
+// The published sync_ctas (seed 000, "A barrier of our own across blocks"), reworded: no block
 // barrier stands before the arrival, so the arrival speaks for one thread only. Other blocks go on and read
 // what warps that are late have not written yet. Here some warps are made late; with warps in step the fault
 // hides. It cannot hang. The right form: ../sync_ctas.cuh. Argument: ROUNDS. --time measures it as published,
