@@ -1,0 +1,282 @@
+/* module.c: kernels out of an image.
+ *
+ * A program carries one fat binary a source file; each becomes a module of the driver, and the kernels of all
+ * are one list. A part that the device cannot load (a linked cubin beside relocatable PTX) is no error as
+ * long as another loads; its reason is kept for when the kernel is then not found.
+ */
+#include "ops.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static muster_result load_part(muster_module *m, const char *name, const ops_part *part) {
+  muster_driver *cu = &m->device->cu;
+  char log[4096] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
+  void *copy = malloc(part->bytes + 1); /* aligned, and PTX ends with a NUL */
+  if (!copy)
+    return ops_no_memory();
+  memcpy(copy, part->at, part->bytes);
+  ((char *)copy)[part->bytes] = 0;
+  CUresult answer = cu->cuModuleLoadDataEx(&m->parts[m->n_parts], copy, 2, options, values);
+  free(copy);
+  if (answer == CUDA_SUCCESS) {
+    m->n_parts++;
+    return MUSTER_OK;
+  }
+  muster_result r = ops_fail_cu(m->device, answer, name);
+  if (log[0]) {
+    log[sizeof log - 1] = 0;
+    char *first = strdup(muster_message());
+    r = ops_fail(r, "%s\n%s", first ? first : name, log);
+    free(first);
+  }
+  return r;
+}
+
+static muster_result read_kernel(muster_kernel *k) {
+  muster_driver *cu = &k->module->device->cu;
+  const struct {
+    CUfunction_attribute attribute;
+    int value;
+  } *w, wanted[] = {{CU_FUNC_ATTRIBUTE_NUM_REGS, 0},
+                    {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0},
+                    {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 0},
+                    {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 0},
+                    {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, 0}};
+  int value[5] = {0};
+  const char *name = NULL;
+  char plain[1024];
+  CUresult answer = cu->cuFuncGetName(&name, k->function);
+  for (w = wanted; w < wanted + 5 && answer == CUDA_SUCCESS; w++)
+    answer = cu->cuFuncGetAttribute(&value[w - wanted], w->attribute, k->function);
+  if (answer != CUDA_SUCCESS || !name)
+    return ops_fail_cu(k->module->device, answer, name ? name : "cannot ask a kernel what it is");
+  k->info = (muster_kernel_info){.size = sizeof k->info,
+                                 .name = name,
+                                 .registers = (uint32_t)value[0],
+                                 .threads_per_block = (uint32_t)value[1],
+                                 .shared_bytes = (size_t)value[2],
+                                 .local_bytes = (size_t)value[3],
+                                 .const_bytes = (size_t)value[4]};
+  k->plain = strdup(ops_plain_name(name, plain, sizeof plain) ? plain : name);
+  if (!k->plain)
+    return ops_no_memory();
+  k->info.plain_name = k->plain;
+  size_t offset, bytes;
+  while ((answer = cu->cuFuncGetParamInfo(k->function, k->info.parameters, &offset, &bytes)) ==
+         CUDA_SUCCESS) {
+    size_t *more = realloc(k->parameter_bytes, (k->info.parameters + 1) * sizeof *more);
+    if (!more)
+      return ops_no_memory();
+    k->parameter_bytes = more;
+    k->parameter_bytes[k->info.parameters++] = bytes;
+  }
+  if (answer != CUDA_ERROR_INVALID_VALUE) /* that is the answer behind the last */
+    return ops_fail_cu(k->module->device, answer,
+                       "cannot ask for a kernel's parameters (CUDA 12.4 and later can)");
+  return MUSTER_OK;
+}
+
+static muster_result list_kernels(muster_module *m, CUmodule part) {
+  muster_driver *cu = &m->device->cu;
+  unsigned count = 0;
+  CUresult answer = cu->cuModuleGetFunctionCount(&count, part);
+  CUfunction *functions = calloc(count + 1, sizeof *functions);
+  muster_kernel *more = realloc(m->kernels, (m->n_kernels + count + 1) * sizeof *more);
+  if (more)
+    m->kernels = more;
+  if (!functions || !more) {
+    free(functions);
+    return ops_no_memory();
+  }
+  if (answer == CUDA_SUCCESS && count > 0)
+    answer = cu->cuModuleEnumerateFunctions(functions, count, part);
+  muster_result r = MUSTER_OK;
+  if (answer != CUDA_SUCCESS)
+    r = ops_fail_cu(m->device, answer, "cannot list the kernels of a module (CUDA 12.4 and later can)");
+  for (unsigned i = 0; i < count && r == MUSTER_OK; i++) {
+    muster_kernel *k = &m->kernels[m->n_kernels++];
+    *k = (muster_kernel){.module = m, .function = functions[i]};
+    r = read_kernel(k);
+  }
+  free(functions);
+  return r;
+}
+
+void ops_module_free(muster_module *m) {
+  for (size_t i = 0; i < m->n_parts; i++)
+    m->device->cu.cuModuleUnload(m->parts[i]);
+  for (size_t i = 0; i < m->n_kernels; i++) {
+    free(m->kernels[i].plain);
+    free(m->kernels[i].parameter_bytes);
+  }
+  free(m->kernels);
+  free(m->parts);
+  free(m);
+}
+
+muster_result muster_module_load(muster_device *device, const char *name, const void *image, size_t bytes,
+                                 muster_module **module) {
+  ops_begin();
+  if (!device || !name || !image || !module)
+    return ops_fail(MUSTER_ERROR_ARGUMENT,
+                    "muster_module_load: a device, a name, an image and a place are needed");
+  *module = NULL;
+  ops_part *parts;
+  size_t n;
+  muster_result r = ops_image_parts(name, image, bytes, &parts, &n), first = MUSTER_OK;
+  if (r != MUSTER_OK)
+    return r;
+  muster_module *m = calloc(1, sizeof *m);
+  CUmodule *modules = calloc(n, sizeof *modules);
+  char *why = NULL;
+  if (!m || !modules) {
+    free(m);
+    free(modules);
+    free(parts);
+    return ops_no_memory();
+  }
+  *m = (muster_module){.device = device, .parts = modules};
+  device->cu.cuCtxSetCurrent(device->context);
+  for (size_t i = 0; i < n; i++) {
+    r = load_part(m, name, &parts[i]);
+    if (r != MUSTER_OK && first == MUSTER_OK) {
+      first = r;
+      why = strdup(muster_message());
+    }
+  }
+  free(parts);
+  r = MUSTER_OK;
+  for (size_t i = 0; i < m->n_parts && r == MUSTER_OK; i++)
+    r = list_kernels(m, m->parts[i]);
+  if (m->n_parts == 0)
+    r = ops_fail(first, "%s", why ? why : name);
+  free(why);
+  if (r != MUSTER_OK) {
+    ops_module_free(m);
+    return r;
+  }
+  m->next = device->modules;
+  device->modules = m;
+  *module = m;
+  ops_begin();
+  return MUSTER_OK;
+}
+
+muster_result muster_module_open(muster_device *device, const char *path, muster_module **module) {
+  ops_begin();
+  FILE *file = path ? fopen(path, "rbe") : NULL;
+  if (!file)
+    return ops_fail(MUSTER_ERROR_FILE, "%s: %s", path ? path : "(no path)",
+                    path ? strerror(errno) : "not given");
+  uint8_t *image = NULL;
+  size_t bytes = 0, room = 0, got;
+  do {
+    if (room - bytes < 65536) {
+      uint8_t *more = realloc(image, room = room * 2 + 65536);
+      if (!more) {
+        free(image);
+        fclose(file);
+        return ops_no_memory();
+      }
+      image = more;
+    }
+    got = fread(image + bytes, 1, room - bytes, file);
+    bytes += got;
+  } while (got > 0);
+  bool bad = ferror(file) != 0;
+  int why = errno;
+  fclose(file);
+  muster_result r = bad ? ops_fail(MUSTER_ERROR_FILE, "%s: %s", path, strerror(why))
+                        : muster_module_load(device, path, image, bytes, module);
+  free(image);
+  return r;
+}
+
+void muster_module_unload(muster_module *module) {
+  ops_begin();
+  if (!module)
+    return;
+  module->device->cu.cuCtxSetCurrent(module->device->context);
+  for (muster_module **m = &module->device->modules; *m; m = &(*m)->next)
+    if (*m == module) {
+      *m = module->next;
+      break;
+    }
+  ops_module_free(module);
+}
+
+size_t muster_module_kernels(const muster_module *module) {
+  return module ? module->n_kernels : 0;
+}
+
+muster_kernel *muster_module_kernel(muster_module *module, size_t index) {
+  return module && index < module->n_kernels ? &module->kernels[index] : NULL;
+}
+
+/* The names of the kernels that match `asked` (all if NULL), at most a few. */
+static void list_names(const muster_module *m, const char *asked, char *to, size_t bytes) {
+  size_t n = 0, at = 0;
+  to[0] = 0;
+  for (size_t i = 0; i < m->n_kernels && at < bytes; i++) {
+    const muster_kernel *k = &m->kernels[i];
+    if (asked && !ops_name_matches(asked, k->info.name, k->plain))
+      continue;
+    if (n++ == 8) {
+      snprintf(to + at, bytes - at, ", ...");
+      return;
+    }
+    at += (size_t)snprintf(to + at, bytes - at, "%s%s", n > 1 ? ", " : "", k->info.name);
+  }
+}
+
+muster_result muster_module_find(muster_module *module, const char *name, muster_kernel **kernel) {
+  ops_begin();
+  if (!module || !name || !kernel)
+    return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_module_find: a module, a name and a place are needed");
+  *kernel = NULL;
+  size_t matches = 0;
+  char names[2048];
+  for (size_t i = 0; i < module->n_kernels; i++) {
+    muster_kernel *k = &module->kernels[i];
+    if (strcmp(k->info.name, name) == 0) {
+      *kernel = k;
+      return MUSTER_OK;
+    }
+    if (ops_name_matches(name, k->info.name, k->plain)) {
+      matches++;
+      *kernel = k;
+    }
+  }
+  if (matches == 1)
+    return MUSTER_OK;
+  *kernel = NULL;
+  list_names(module, matches ? name : NULL, names, sizeof names);
+  if (matches > 1)
+    return ops_fail(MUSTER_ERROR_AMBIGUOUS, "%zu kernels are called %s: %s", matches, name, names);
+  return ops_fail(MUSTER_ERROR_NOT_FOUND, "no kernel is called %s; there %s %s", name,
+                  module->n_kernels == 1 ? "is" : "are", module->n_kernels ? names : "no kernels at all");
+}
+
+muster_result muster_kernel_get(const muster_kernel *kernel, muster_kernel_info *info) {
+  ops_begin();
+  if (!kernel || !info || info->size < sizeof(size_t) || info->size > sizeof *info)
+    return ops_fail(MUSTER_ERROR_ARGUMENT,
+                    "muster_kernel_get: no kernel, or a struct that was not initialised");
+  size_t size = info->size;
+  memcpy(info, &kernel->info, size);
+  info->size = size;
+  return MUSTER_OK;
+}
+
+muster_result muster_kernel_parameter_bytes(const muster_kernel *kernel, uint32_t index, size_t *bytes) {
+  ops_begin();
+  if (!kernel || !bytes || index >= kernel->info.parameters)
+    return ops_fail(MUSTER_ERROR_ARGUMENT, "no parameter %u", index);
+  *bytes = kernel->parameter_bytes[index];
+  return MUSTER_OK;
+}

@@ -1,0 +1,254 @@
+/* exec.h: what an operation is to the code that carries it out.
+ *
+ * A kernel is decoded into an array of sim_op. Each op holds up to three handlers, one for each way to run:
+ *   SIM_FULL    all lanes of the warp that still live are in the unit: no masking. Lanes that ended hold
+ * garbage, and a handler may write garbage to them; what may not touch them (memory) looks at c->mask.
+ *   SIM_MASKED  some lanes stand elsewhere: only lanes of c->mask may be written. All lanes are computed and
+ * blended. SIM_SLOW    as masked, and every access, branch and wait is also told: for watchers and for the
+ * probing of loops. Arithmetic has nothing to tell and leaves this NULL: the decoder puts the masked one
+ * there. A handler does its work and returns the op to go on with, o + 1 as a rule. Returning NULL hands over
+ * to the scheduler (exec.h users never do that, but see sim_raise).
+ *
+ * Places. d, e (written) and a, b, c (read) of an op are places: byte offsets whose two lowest bits tell from
+ * where (SIM_IN_*). A place of 1 to 32 bits holds 32 lanes of 4 bytes, one of 64 bits 32 lanes of 8, one of
+ * 128 bits 32 of 16; always aligned to 64 bytes. THE INVARIANT: of a register narrower than 32 bits the upper
+ * bits of the lane are zero, also for signed types; whoever writes an 8- or 16-bit register keeps that. A
+ * place that is written overlaps a place that is read only if it is the same place, so lane loops need no
+ * order. A predicate's place holds one word of 32 bits, bit i being lane i; bit 31 of the place asks for the
+ * opposite (sim_pred does all that).
+ *
+ * Files in exec/ are compiled once for each vector level (SIM_LEVEL is v2, v3, v4 or base) and must define
+ * nothing with external linkage except through SIM_LEVELED. They are compiled with -O3 -fno-strict-aliasing
+ * -ffp-contract=off, without -frounding-math: a handler that changes the rounding mode sees to its own
+ * barriers, and restores the mode before it returns.
+ */
+#ifndef MUSTER_SIM_EXEC_H
+#define MUSTER_SIM_EXEC_H
+
+#include <stdint.h>
+
+#include "ptx/ptx.h"
+#include "sim/hooks.h"
+
+#define SIM_LANES 32
+
+enum { SIM_IN_FRAME, SIM_IN_CONST, SIM_IN_BLOCK, SIM_IN_WARP }; /* the two lowest bits of a place */
+enum { SIM_FULL, SIM_MASKED, SIM_SLOW, SIM_WAYS };
+#define SIM_NOT 0x80000000u    /* in the place of a predicate: the opposite is meant */
+#define SIM_NOWHERE UINT32_MAX /* no such operand */
+/* The place of the condition code (add.cc and the like), one bit a lane as a predicate. */
+#define SIM_CC 0u
+
+typedef struct sim_op sim_op;
+typedef struct sim_ctx sim_ctx;
+typedef const sim_op *sim_fn(const sim_op *o, sim_ctx *c);
+
+struct sim_op {
+  sim_fn *fn[SIM_WAYS];
+  uint32_t d, e;    /* written */
+  uint32_t a, b, c; /* read */
+  uint32_t insn;    /* of the body */
+  union {
+    uint64_t imm; /* the handler's own */
+    int64_t offset;
+    const sim_op *target;
+    const uint32_t *list; /* places: sim_list */
+    const void *more;
+  };
+  uint32_t x, y; /* the handler's own */
+};
+
+/* What the running unit is, as far as arithmetic needs it; the rest of the context is machine.h's. */
+struct sim_ctx {
+  char *base[4]; /* by the two lowest bits of a place; already less by those bits */
+  uint32_t mask; /* lanes of the unit */
+  uint32_t way;
+  uint32_t lane[SIM_LANES] __attribute__((aligned(64))); /* all ones or 0; holds unless the way is SIM_FULL */
+  struct sim_run *run;
+};
+
+static inline void *sim_at(const sim_ctx *c, uint32_t place) {
+  return c->base[place & 3] + place;
+}
+
+static inline uint32_t sim_pred(const sim_ctx *c, uint32_t place) {
+  uint32_t at = place & ~SIM_NOT, v;
+  __builtin_memcpy(&v, c->base[at & 3] + at, 4);
+  return v ^ (uint32_t)((int32_t)place >> 31);
+}
+
+/* Writes a predicate; `full` as the way says. A place SIM_NOWHERE is passed over. */
+static inline void sim_pred_set(const sim_ctx *c, uint32_t place, uint32_t value, int full) {
+  if (place == SIM_NOWHERE)
+    return;
+  uint32_t *p = (uint32_t *)(c->base[place & 3] + place);
+  *p = full ? value : (*p & ~c->mask) | (value & c->mask);
+}
+
+/* ---- handlers from expressions ----
+ * Each defines name_full and name_masked. D, A, B, C are the types of a lane in memory: uint32_t, int32_t,
+ * float for 4-byte places, uint64_t, int64_t, double for 8-byte ones. The expression sees a, b, c as values
+ * of those types, and the op as o. */
+#if defined(__clang__)
+#define SIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIM_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define SIM_HANDLER1(name, D, A, expr)                                \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      d_[i] = (D)(expr);                                              \
+    }                                                                 \
+    return o + 1;                                                     \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const uint32_t *on_ = ctx->lane;                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      D r_ = (D)(expr);                                               \
+      d_[i] = on_[i] ? r_ : d_[i];                                    \
+    }                                                                 \
+    return o + 1;                                                     \
+  }
+
+#define SIM_HANDLER2(name, D, A, B, expr)                             \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const B *b_ = sim_at(ctx, o->b);                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      B b = b_[i];                                                    \
+      d_[i] = (D)(expr);                                              \
+    }                                                                 \
+    return o + 1;                                                     \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const B *b_ = sim_at(ctx, o->b);                                  \
+    const uint32_t *on_ = ctx->lane;                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      B b = b_[i];                                                    \
+      D r_ = (D)(expr);                                               \
+      d_[i] = on_[i] ? r_ : d_[i];                                    \
+    }                                                                 \
+    return o + 1;                                                     \
+  }
+
+#define SIM_HANDLER3(name, D, A, B, C, expr)                          \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const B *b_ = sim_at(ctx, o->b);                                  \
+    const C *c_ = sim_at(ctx, o->c);                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      B b = b_[i];                                                    \
+      C c = c_[i];                                                    \
+      d_[i] = (D)(expr);                                              \
+    }                                                                 \
+    return o + 1;                                                     \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const B *b_ = sim_at(ctx, o->b);                                  \
+    const C *c_ = sim_at(ctx, o->c);                                  \
+    const uint32_t *on_ = ctx->lane;                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      B b = b_[i];                                                    \
+      C c = c_[i];                                                    \
+      D r_ = (D)(expr);                                               \
+      d_[i] = on_[i] ? r_ : d_[i];                                    \
+    }                                                                 \
+    return o + 1;                                                     \
+  }
+
+/* A comparison, into predicate d and, if it is somewhere, its opposite into e. bool_op, if the instruction
+ * has one, is in o->x (PTX_BOOL_*, or 0) and its predicate in o->c. */
+static inline void sim_compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
+  uint32_t n = ~r;
+  if (o->x) {
+    uint32_t q = sim_pred(ctx, o->c);
+    r = o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
+    n = o->x == PTX_BOOL_AND ? n & q : o->x == PTX_BOOL_OR ? n | q : n ^ q;
+  }
+  sim_pred_set(ctx, o->d, r, full);
+  sim_pred_set(ctx, o->e, n, full);
+}
+#define SIM_COMPARE(name, A, B, expr)                                 \
+  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) { \
+    const A *a_ = sim_at(ctx, o->a);                                  \
+    const B *b_ = sim_at(ctx, o->b);                                  \
+    uint32_t r_ = 0;                                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      A a = a_[i];                                                    \
+      B b = b_[i];                                                    \
+      r_ |= (uint32_t)((expr) != 0) << i;                             \
+    }                                                                 \
+    return r_;                                                        \
+  }                                                                   \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    sim_compared(o, ctx, name##_bits(o, ctx), 1);                     \
+    return o + 1;                                                     \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    sim_compared(o, ctx, name##_bits(o, ctx), 0);                     \
+    return o + 1;                                                     \
+  }
+
+#define SIM_USE(op, name) ((op)->fn[SIM_FULL] = name##_full, (op)->fn[SIM_MASKED] = name##_masked, true)
+
+/* ---- choosing handlers ----
+ * For each instruction the decoder fills an op: d and e with the places of the first and second operand that
+ * is written (SIM_NOWHERE: sink or absent; a sink where a register is needed has a place nobody reads, see
+ * sim_place), a, b, c with the first three that are read, predicates included, absent ones not counted;
+ * operands that are vectors, addresses, labels, functions and the like are counted but not filled
+ * (SIM_NOWHERE). Then it asks the selectors in turn. A selector returns false if the instruction is none of
+ * its own; else it sets fn[] (SIM_USE) and whatever it likes of the rest, and returns true. Guards are the
+ * decoder's business. */
+typedef struct sim_build sim_build; /* the decoder at work */
+typedef bool sim_select(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op);
+
+static inline const ptx_operand *sim_operand(const ptx_body *body, const ptx_insn *i, unsigned n) {
+  return &body->operands[i->operands + n];
+}
+/* The place of a register, predicate, constant, special register, or of a symbol's address; of a written
+ * sink, a place to throw away. SIM_NOWHERE: absent. */
+uint32_t sim_place_at(sim_build *w, const ptx_body *body, const ptx_operand *operand);
+/* The places of the operands of a vector ("{a, b}"), *n of them. They live as long as the program. */
+const uint32_t *sim_list(sim_build *w, const ptx_body *body, const ptx_operand *vector, uint32_t *n);
+/* A constant in all lanes. bytes: 4 or 8 a lane. */
+uint32_t sim_constant(sim_build *w, uint64_t bits, uint32_t bytes);
+/* Bits of the register (or constant) behind an operand: 1, 8, 16, 32, 64, 128; can be wider than the
+ * instruction's type for operands that opcodes.def marks "~". */
+uint32_t sim_operand_bits(const ptx_body *body, const ptx_operand *operand);
+
+/* A handler that cannot go on ("return sim_raise(...)"): ends the launch. */
+const sim_op *sim_raise(const sim_op *o, sim_ctx *c, int fault, uint32_t lanes);
+
+/* ---- levels ---- */
+#ifndef SIM_LEVEL
+#define SIM_LEVEL base
+#endif
+#define SIM_PASTE2(a, b) a##_##b
+#define SIM_PASTE(a, b) SIM_PASTE2(a, b)
+#define SIM_LEVELED(name) SIM_PASTE(name, SIM_LEVEL)
+
+/* What one level exports: exec/level.c, the only thing that machine.h's files see of exec/. */
+typedef struct sim_level {
+  const char *name;
+  sim_select *const *select;                               /* NULL at the end */
+  void (*spread)(uint32_t mask, uint32_t lane[SIM_LANES]); /* mask to all ones or 0 */
+} sim_level;
+
+#endif

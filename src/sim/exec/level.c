@@ -1,0 +1,24 @@
+/* level.c: the table of one vector level. Compiled once for each; lists every selector, in the order in which
+ * they are asked. */
+#include "sim/exec.h"
+
+#define EACH_SELECTOR(X) X(sim_select_mem)
+
+#define DECLARE(name) sim_select SIM_LEVELED(name);
+EACH_SELECTOR(DECLARE)
+#undef DECLARE
+
+static sim_select *const selectors[] = {
+#define ENTRY(name) SIM_LEVELED(name),
+    EACH_SELECTOR(ENTRY)
+#undef ENTRY
+        NULL};
+
+static void spread(uint32_t mask, uint32_t lane[SIM_LANES]) {
+  SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) lane[i] = mask & (UINT32_C(1) << i) ? UINT32_MAX : 0;
+}
+
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+extern const sim_level SIM_LEVELED(sim_level);
+const sim_level SIM_LEVELED(sim_level) = {"x86-64-" TEXT(SIM_LEVEL), selectors, spread};

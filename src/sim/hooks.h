@@ -1,0 +1,249 @@
+/* hooks.h: the second door of the machine, for watchers: what a checker, a tracer or an explorer sees and
+ * decides.
+ *
+ * A watcher is a table of functions. The machine tells it (a) what each warp instruction did, (b) asks it
+ * what it may choose, (c) keeps, on request, which registers and bytes hold a value that somebody wrote, and
+ * (d) carries the driver's own events through, so that a watcher sees one stream. All calls come from the
+ * thread that runs the device, in the order in which things happen. Without a watcher nothing of this costs
+ * anything: watched launches run other handlers.
+ *
+ * Lanes are named by masks; a *unit* is a group of lanes of one warp which go together.
+ */
+#ifndef MUSTER_SIM_HOOKS_H
+#define MUSTER_SIM_HOOKS_H
+
+#include "ptx/ptx.h"
+#include "sim/sim.h"
+
+#define SIM_WARP 32
+
+/* Who does something. */
+typedef struct sim_who {
+  uint64_t launch;
+  uint64_t block; /* linear, in the grid */
+  uint32_t warp;  /* in the block */
+  uint32_t lanes;
+  uint32_t cluster_rank;
+  uint32_t depth; /* calls deep */
+  const ptx_module *module;
+  const ptx_body *body;
+  const ptx_insn *insn;
+  uint32_t func; /* of the module */
+} sim_who;
+
+typedef enum sim_event_kind {
+  SIM_EVENT_LAUNCH,     /* .launch: first, before any of its blocks */
+  SIM_EVENT_LAUNCH_END, /* .launch */
+  SIM_EVENT_BLOCK,      /* a block became resident; who.lanes 0 */
+  SIM_EVENT_BLOCK_END,
+  SIM_EVENT_ACCESS,     /* .access: after it happened */
+  SIM_EVENT_FENCE,      /* .fence */
+  SIM_EVENT_ARRIVE,     /* .barrier: lanes come to a barrier (bar, barrier, barrier.cluster) */
+  SIM_EVENT_COMPLETE,   /* .barrier: a barrier let its waiters go; lanes 0 */
+  SIM_EVENT_LEAVE,      /* .barrier: lanes go on behind it */
+  SIM_EVENT_COLLECTIVE, /* .collective: named lanes have met: shfl, vote, match, redux, elect, bar.warp.sync
+                         */
+  SIM_EVENT_COLLECTIVE_WAIT, /* .collective: lanes begin to wait for others */
+  SIM_EVENT_MBARRIER,        /* .mbarrier */
+  SIM_EVENT_COPY,            /* .copy: an asynchronous copy was issued, or awaited */
+  SIM_EVENT_BRANCH,          /* .branch: lanes parted, or a unit passes a place where parted lanes meet */
+  SIM_EVENT_CALL,
+  SIM_EVENT_RETURN,
+  SIM_EVENT_EXIT,      /* lanes end */
+  SIM_EVENT_UNDEFINED, /* .undefined: a value that nobody wrote is used */
+  SIM_EVENT_SLEEP,     /* .sleep: a loop would only repeat itself until a word changes */
+  SIM_EVENT_WAKE,
+  SIM_EVENT_HEAP,  /* .memory: malloc or free in a kernel */
+  SIM_EVENT_FAULT, /* .fault: the launch ends */
+  /* from the driver, through sim_tell */
+  SIM_EVENT_ALLOCATE,  /* .memory */
+  SIM_EVENT_FREE,      /* .memory */
+  SIM_EVENT_HOST_COPY, /* .memory, .stream: to or from device memory, or a fill */
+  SIM_EVENT_STREAM,    /* .stream: an edge between streams, an event, or a wait of the host */
+  SIM_EVENTS
+} sim_event_kind;
+const char *sim_event_name(sim_event_kind k);
+
+typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } sim_proxy;
+
+/* One element of an access: vectors are told element by element. Arrays are by lane, only entries of
+ * who.lanes hold anything. */
+typedef struct sim_access {
+  const sim_who *who;
+  bool reads, writes; /* both: an atomic or a reduction */
+  bool returns;       /* the value read goes to a register (atom, not red) */
+  uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
+  uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
+  uint8_t scope;      /* PTX_SCOPE_...; PTX_MOD_NONE if weak */
+  uint8_t proxy;      /* sim_proxy */
+  uint32_t bytes;     /* of the element: 1 to 16 */
+  uint32_t element, elements;
+  uint32_t stored; /* lanes that really stored: a failed compare-and-swap did not */
+  const uint64_t
+      *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
+  const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
+  uint64_t (*read)[2]; /* 32: what was read. A watcher may change it: which write a read takes (b) */
+  const uint64_t (*written)[2]; /* 32 */
+  const uint32_t *undefined;    /* lanes whose stored value has an undefined byte; NULL: not kept */
+} sim_access;
+
+typedef struct sim_event {
+  sim_event_kind kind;
+  sim_who who;
+  union {
+    const sim_access *access;
+    struct {
+      uint8_t order, scope; /* PTX_ORDER_SC, ACQ_REL, ACQUIRE, RELEASE */
+      uint8_t proxy;        /* PTX_PROXY_...; PTX_MOD_NONE: a fence of threads */
+      uint8_t restrict_to;  /* PTX_RESTRICT_... */
+    } fence;
+    struct {
+      bool cluster;
+      bool waits; /* not arrive */
+      uint32_t number;
+      uint32_t count;      /* as the instruction says; 0: the whole block */
+      uint32_t have, want; /* threads */
+      uint64_t phase;      /* how often this barrier was completed before */
+      uint8_t order;       /* barrier.cluster: RELEASE, RELAXED, ACQUIRE */
+    } barrier;
+    struct {
+      const uint32_t *masks;  /* 32: the mask that each lane named */
+      uint32_t met;           /* all lanes that met */
+      const uint32_t *source; /* shfl: 32, the lane each reads; NULL */
+      bool many_places;       /* they stood at different instructions */
+    } collective;
+    struct {
+      uint64_t address; /* offset in shared memory */
+      uint32_t rank;
+      uint32_t count; /* arrivals or bytes */
+      uint64_t phase; /* of the object, before */
+      bool completes; /* this arrival ended the phase */
+      bool succeeded; /* a test or wait saw its phase over */
+      uint8_t order, scope;
+    } mbarrier;
+    struct {
+      uint64_t from, to; /* lane by lane: one event a lane */
+      uint32_t bytes;
+      uint8_t from_space, to_space;
+      uint32_t from_rank, to_rank;
+      bool bulk, reduces, waits;
+      uint32_t group;    /* cp.async groups, numbered for each lane; waits: all up to here are done */
+      uint64_t mbarrier; /* the object told at the end, 0: none */
+      uint32_t mbarrier_rank;
+    } copy;
+    struct {
+      uint32_t taken;  /* of who.lanes */
+      bool joins;      /* lanes that had parted are together again: who.lanes */
+      uint32_t target; /* instruction */
+    } branch;
+    struct {
+      int use; /* sim_use */
+      uint32_t operand;
+    } undefined;
+    struct {
+      const sim_word *words;
+      uint32_t n_words;
+    } sleep;
+    struct {
+      uint64_t address, bytes, from; /* HOST_COPY: from is the source */
+      bool reads, writes;            /* of device memory */
+      uint64_t stream;
+      bool asynchronous;
+    } memory;
+    struct {
+      uint64_t stream, other, id; /* `stream` waits for what `other` had until event id; 0: the host */
+      int what;                   /* sim_edge */
+    } stream;
+    struct {
+      const sim_launch *launch;
+      sim_fit fit;
+      bool failed;
+    } launch;
+    const sim_fault *fault;
+  };
+} sim_event;
+
+typedef enum sim_use {
+  SIM_USE_BRANCH,
+  SIM_USE_ADDRESS,
+  SIM_USE_ATOMIC,
+  SIM_USE_STORE,
+  SIM_USE_BARRIER,
+  SIM_USE_CALL
+} sim_use;
+typedef enum sim_edge {
+  SIM_EDGE_RECORD,
+  SIM_EDGE_WAIT,
+  SIM_EDGE_STREAM_SYNC,
+  SIM_EDGE_DEVICE_SYNC,
+  SIM_EDGE_EVENT_SYNC
+} sim_edge;
+
+/* What a watcher may choose. */
+typedef enum sim_choice_kind {
+  SIM_CHOOSE_BLOCK, /* which resident block goes next */
+  SIM_CHOOSE_WARP,  /* which warp of it */
+  SIM_CHOOSE_UNIT,  /* which unit of a warp */
+  SIM_CHOOSE_START  /* which block becomes resident next */
+} sim_choice_kind;
+
+typedef struct sim_choice {
+  sim_choice_kind kind;
+  uint64_t launch, block;
+  uint32_t warp;
+  uint32_t n;          /* one of so many: 0 to n - 1, in index order */
+  uint32_t usual;      /* what the machine would take */
+  const uint64_t *ids; /* n: block numbers, warp numbers, lane masks */
+} sim_choice;
+
+typedef enum sim_answer { SIM_GO_ON, SIM_YIELD } sim_answer;
+
+enum {
+  SIM_WATCH_ACCESS = 1, /* accesses to global and shared memory */
+  SIM_WATCH_LOCAL = 2,  /* also to local, const and param memory */
+  SIM_WATCH_SYNC = 4,   /* fences, barriers, collectives, copies */
+  SIM_WATCH_FLOW = 8,   /* branches, calls, exits */
+  SIM_WATCH_CHOICES = 16,
+  SIM_WATCH_DEFINED = 32, /* keep definedness, and report uses */
+  SIM_WATCH_STEPS = 64    /* `step` before every instruction */
+};
+
+typedef struct sim_watcher {
+  void *user;
+  uint32_t watch; /* SIM_WATCH_... */
+  /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
+  sim_answer (*event)(void *user, const sim_event *e);
+  /* Before an access: which of who->lanes may do it. The others' writes are dropped, their reads give 0 (and
+   * are undefined). NULL: those that the machine itself finds legal; if it is given, the machine faults on
+   * none that it lets pass and that is memory at all. `legal`: lanes that the machine would let pass. */
+  uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
+  uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
+  void (*step)(void *user, const sim_who *who);
+} sim_watcher;
+
+/* The driver's events, passed to the watcher of the device if it has one. */
+void sim_tell(sim_device *d, const sim_event *e);
+
+/* Definedness of device memory, kept while a watcher asks for it (c): the driver says what its copies and
+ * fills define. New allocations are undefined, variables of modules defined. */
+void sim_memory_define(sim_device *d, uint64_t address, uint64_t bytes, bool defined);
+void sim_memory_define_copy(sim_device *d, uint64_t to, uint64_t from, uint64_t bytes);
+/* The first undefined byte at or behind address within bytes, or `bytes`. */
+uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t bytes);
+
+/* Where that is in source and grid, for a report. lane: 0 to 31. */
+void sim_place_of(const sim_device *d, const sim_who *who, uint32_t lane, sim_place *out);
+
+/* A watcher that writes one line an event to `out`; for tests and `muster run --trace`. */
+struct base_text;
+sim_watcher *sim_trace_new(struct base_text *out, uint32_t watch);
+void sim_trace_free(sim_watcher *w);
+
+/* State of a device between launches, for schedules that start from the same memory: a copy of all
+ * allocations. */
+typedef struct sim_saved sim_saved;
+sim_saved *sim_memory_save(sim_device *d);
+bool sim_memory_restore(sim_device *d, const sim_saved *s);
+void sim_saved_free(sim_saved *s);
+
+#endif

@@ -1,0 +1,507 @@
+/* machine.h: what the files of src/sim share. Private to src/sim.
+ *
+ * Who owns what: a device owns memory, launches and their blocks; a launch its blocks; a block its warps; a warp its
+ * units (sim_unit: the lanes that go together). A kernel is decoded once into a sim_code, which nothing changes
+ * afterwards; all state of a run is in the objects above.
+ */
+#ifndef MUSTER_SIM_MACHINE_H
+#define MUSTER_SIM_MACHINE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "sim/exec.h"
+
+/* ------------------------------------------------------------------ addresses */
+
+/* A generic address is a device or host address as it stands, or lies in a window. A shared address is an offset in
+ * the block's own shared memory if its upper byte is 0, else that of block (upper byte - 1) of the cluster; in a
+ * launch with clusters the address of a symbol carries the block's own rank, as on a GPU. */
+#define SIM_SHARED_WINDOW UINT64_C(0x100000000000)
+#define SIM_LOCAL_WINDOW UINT64_C(0x100100000000)
+#define SIM_CODE_WINDOW UINT64_C(0x100200000000) /* addresses of functions */
+#define SIM_WINDOW_BYTES UINT64_C(0x100000000)
+#define SIM_RANK_SHIFT 24
+#define SIM_OFFSET_MASK 0xffffffu
+#define SIM_LOCAL_STACK (64u << 10) /* of a thread that may call recursively or reserve at run time */
+
+typedef struct sim_span {
+  uint64_t begin, end; /* [begin, end) */
+  sim_allocation info;
+} sim_span;
+
+typedef struct sim_memory {
+  uint8_t *base, *end;     /* the reserved range */
+  uint64_t bytes, used, limit;
+  uint8_t *granules;       /* 1: allocated; one byte for each SIM_GRANULE bytes */
+  sim_span *spans;         /* allocations by address */
+  uint32_t n_spans, cap_spans;
+  sim_span *host;          /* registered host ranges and peers, by address; info.kind HOST: watched */
+  uint32_t n_host, cap_host;
+  uint64_t next_number, high; /* high: nothing was ever allocated from there on */
+  uint64_t heap_limit, heap_used;
+  uint8_t *defined;        /* a bit for each byte, while a watcher asks for it */
+} sim_memory;
+
+bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index);
+void sim_memory_end(sim_memory *m);
+uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name);
+bool sim_memory_give(sim_memory *m, uint64_t address);
+const sim_span *sim_span_at(const sim_span *spans, uint32_t n, uint64_t address);
+/* Every byte may be used by a kernel. */
+static inline bool sim_memory_ok(const sim_memory *m, uint64_t address, uint64_t bytes) {
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  if (at < m->bytes && bytes <= m->bytes - at)
+    return m->granules[at / SIM_GRANULE] && m->granules[(at + bytes - 1) / SIM_GRANULE];
+  const sim_span *s = sim_span_at(m->host, m->n_host, address);
+  return s && bytes <= s->end - address;
+}
+
+/* ------------------------------------------------------------------ code */
+
+typedef struct sim_code sim_code;
+typedef struct sim_func sim_func;
+
+/* Where a brx can go. */
+typedef struct sim_table {
+  uint32_t n;
+  struct { uint32_t insn, order; const sim_op *op; } to[];
+} sim_table;
+
+/* One function of a kernel, decoded. */
+struct sim_func {
+  sim_code *code;
+  const ptx_module *ptx;
+  sim_module *module;
+  uint32_t index; /* of the function in the module */
+  const ptx_func *decl;
+  const ptx_body *body;
+  sim_op *ops;
+  uint32_t n_ops, cap_ops;
+  uint32_t *op_of; /* of instruction: first op; n_insns + 1 entries */
+  uint32_t *reg;   /* of register: place */
+  uint32_t *vars;  /* of body variable: offset in local memory, or place of the address of a shared one */
+  uint64_t *live;  /* a bit for each register: live at the head of a block, n_blocks rows */
+  uint32_t live_words;
+  uint8_t *hoisted; /* of instruction: its value is the same in the whole block */
+  uint32_t frame_bytes;
+  uint32_t local_bytes; /* own variables, parameters, arguments of its calls */
+  uint32_t link;        /* place of sim_link columns; SIM_NOWHERE in a kernel */
+  uint32_t *order;      /* of block: of its first instruction, over all functions of the kernel */
+  uint32_t *block_of;   /* of instruction */
+  uint32_t trash;       /* a place to throw results away, 512 bytes */
+  uint32_t stack_top;   /* place: end of the thread's local memory, if the body moves it; SIM_NOWHERE */
+  bool moves_stack;
+  uint32_t pressure;    /* 32-bit registers live at once */
+  sim_func **callees;   /* called directly */
+  uint32_t n_callees, cap_callees;
+  uint32_t deepest, deepest_local; /* frames and local memory below it, on the deepest way found */
+  sim_table **tables;   /* of brx */
+  uint32_t n_tables, cap_tables;
+  struct sim_slice *slices; /* of loops, made when asked for: probe.c */
+};
+
+/* The columns behind sim_func.link: for each lane, where its call came from. */
+typedef struct sim_link {
+  const sim_op *call[SIM_LANES];
+  uint32_t frame[SIM_LANES];
+  uint32_t local[SIM_LANES]; /* where its local memory begins */
+} sim_link;
+
+typedef enum sim_recipe_kind {
+  SIM_RECIPE_SREG,
+  SIM_RECIPE_PARAM,         /* value of a parameter: offset, bytes, extended */
+  SIM_RECIPE_PARAM_ADDRESS, /* offset */
+  SIM_RECIPE_SHARED,        /* offset; address of a shared variable */
+  SIM_RECIPE_DYNAMIC        /* address of dynamic shared memory */
+} sim_recipe_kind;
+
+/* How a value of the block pool comes about. */
+typedef struct sim_recipe {
+  uint8_t kind, part, bytes, lane_bytes;
+  bool is_signed;
+  uint32_t what; /* sreg, offset */
+  uint32_t place;
+} sim_recipe;
+
+struct sim_code {
+  base_arena arena;
+  jmp_buf out_of_memory;
+  sim_kernel *kernel;
+  sim_func **funcs; /* [0] is the kernel's */
+  uint32_t n_funcs, cap_funcs;
+  char *consts;
+  uint32_t const_bytes, const_capacity;
+  sim_recipe *recipes;
+  uint32_t n_recipes, cap_recipes;
+  sim_op *prologue; /* run once a block, ends with an op whose handlers return NULL */
+  uint32_t n_prologue, cap_prologue;
+  uint32_t pool_bytes; /* of the block pool */
+  uint32_t shared_bytes; /* with what the system reserves; dynamic shared memory begins behind, aligned */
+  uint32_t shared_align;
+  struct sim_shared_var { const ptx_var *var; uint32_t offset; } *shared;
+  uint32_t n_shared, cap_shared;
+  uint32_t stack_bytes, stack_frames; /* local memory and register frames with all calls */
+  uint32_t next_order;
+  uint32_t local_bytes, largest_frame;
+  bool calls_indirectly, deep, uses_grid_workspace, reads_clock; /* deep: the stack's size is not known before */
+  uint32_t sreg_places[PTX_SREG_LANEMASK_GT - PTX_SREG_LANEMASK_EQ + 2]; /* constant vectors, once made */
+  const char *refused;
+  uint32_t refused_line;
+  char *error; /* malloc'ed */
+};
+
+struct sim_kernel {
+  sim_module *module;
+  uint32_t func;
+  const ptx_func *decl;
+  sim_code *code;
+  uint32_t registers;
+  bool registers_known;
+  struct sim_kernel *next;
+};
+
+typedef struct sim_symbol {
+  uint64_t address;
+  bool placed; /* false: shared, or extern that nobody defined */
+} sim_symbol;
+
+struct sim_module {
+  sim_device *device;
+  ptx_module *ptx;
+  sim_symbol *symbols;  /* of variables */
+  sim_module **others;  /* that externs are sought in */
+  uint32_t n_others;
+  uint32_t number;
+  uint32_t const_bytes;
+  sim_kernel *kernels;
+  sim_module *next;
+};
+
+sim_func *sim_code_func(sim_build *w, sim_module *m, uint32_t index); /* to be decoded, if it is not yet */
+sim_code *sim_code_new(sim_kernel *k, char **error);
+void sim_code_free(sim_code *c);
+bool sim_symbol_address(const sim_module *m, uint32_t var, uint64_t *address); /* false: it is nowhere */
+/* An address of a function, and back; NULL if there is none. */
+uint64_t sim_func_address(const sim_module *m, uint32_t func);
+sim_func *sim_func_at(const sim_code *c, uint64_t address);
+/* Where extern functions and variables really are. */
+bool sim_resolve_func(sim_module **m, uint32_t *func);
+
+/* flow.c */
+void sim_flow(sim_func *f);          /* liveness, places of registers, hoisted instructions */
+typedef void sim_reg_fn(void *user, uint32_t reg, bool written);
+void sim_each_reg(const sim_func *f, const ptx_insn *i, sim_reg_fn *fn, void *user);
+bool sim_is_uniform_sreg(uint32_t sreg); /* the same in a whole block, as long as it runs */
+bool sim_is_time(uint32_t sreg);         /* %clock and the like */
+uint32_t sim_pool_place(sim_code *c, uint32_t lane_bytes); /* new room in the block pool; 0: for a predicate */
+#define SIM_BIT(set, i) ((set)[(i) / 64] >> ((i) % 64) & 1)
+#define SIM_BIT_SET(set, i) ((set)[(i) / 64] |= UINT64_C(1) << ((i) % 64))
+
+/* ------------------------------------------------------------------ decode.c and its parts */
+
+/* How an instruction may be guarded: by masking the op, or, where lanes may have to wait or go elsewhere, by a branch
+ * around it. Set by a selector in sim_build.blocks. */
+struct sim_build {
+  sim_code *code;
+  sim_func *f;
+  const sim_level *level;
+  bool blocks;      /* the op at work may wait or part lanes */
+  bool in_prologue;
+  uint32_t at;      /* the instruction at work */
+  struct sim_constant *constants; /* a hash of those made so far */
+  uint32_t n_constants, cap_constants;
+  uint32_t *fixups; /* ops whose imm is an instruction, to become an op */
+  uint32_t n_fixups, cap_fixups;
+};
+void sim_emit(sim_build *w, const sim_op *op); /* before whatever is at work */
+uint32_t sim_const_lanes(sim_build *w, const void *lanes, uint32_t lane_bytes); /* a vector that differs by lane */
+uint32_t sim_temporary(sim_build *w, uint32_t lane_bytes); /* a place in the frame that nothing else uses */
+/* The address of a memory operand: place of the base and an offset. *wide: lanes of 8 bytes. */
+uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o, int64_t *offset, bool *wide);
+uint32_t sim_sreg_place(sim_build *w, uint32_t sreg, uint32_t part);
+uint32_t sim_order_of(const sim_func *f, uint32_t insn);
+_Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Selectors of src/sim itself, asked before those of the level. */
+sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy, sim_select_mbarrier,
+    sim_select_address;
+/* Of handlers that several files need. */
+sim_fn sim_join_full, sim_join_masked;
+void sim_make_branch(sim_op *op, uint32_t pred); /* the rest is the decoder's */
+void sim_make_guard(sim_op *op, uint32_t pred);
+void sim_make_join(sim_op *op);
+void sim_make_return(sim_op *op);
+void sim_make_unmodelled(sim_op *op);
+void sim_make_stop(sim_op *op);
+void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset);
+
+/* ------------------------------------------------------------------ running */
+
+typedef enum sim_unit_state {
+  SIM_READY,
+  SIM_AT_BARRIER, /* of the block */
+  SIM_AT_CLUSTER,
+  SIM_AT_WARP,    /* named lanes are to meet */
+  SIM_AT_GRID,    /* waits for another grid */
+  SIM_RESTS,      /* until `wake` on the virtual clock */
+  SIM_SLEEPS      /* in a loop that would only repeat itself */
+} sim_unit_state;
+
+/* What a loop watches while it sleeps. */
+typedef struct sim_watched {
+  sim_word word;
+  uint8_t *at; /* NULL: no longer memory */
+  uint64_t value[2];
+} sim_watched;
+
+typedef struct sim_probe {
+  const sim_op *head;       /* of the loop */
+  uint64_t *before;         /* relevant registers of its head: snapshot */
+  uint32_t before_words;
+  sim_watched *watched;
+  uint32_t n_watched, cap_watched;
+  bool running, wrote, clock, spoiled, host;
+  uint32_t insns;
+} sim_probe;
+
+typedef struct sim_unit {
+  uint32_t mask;
+  uint8_t state;
+  bool yielded;    /* has had its turn */
+  bool polls;      /* asleep or at rest but for the clock */
+  const sim_op *pc;
+  const sim_func *func;
+  uint32_t frame;  /* offset of its registers in the warp's */
+  uint32_t depth;
+  uint64_t key;    /* deeper calls first, then the order of blocks: the lowest goes first */
+  uint32_t number, count; /* barrier */
+  uint32_t rank;          /* scratch of collectives */
+  uint64_t wake;
+  int32_t turns;          /* quanta left before others get a turn */
+  const sim_op *loop;     /* where its quantum last ended, */
+  uint32_t loops;         /* how often there, */
+  uint32_t next_probe;    /* and at which of those it probes again */
+  sim_probe *probe;
+} sim_unit;
+
+typedef struct sim_copies sim_copies; /* asynchronous copies under way: copy.c */
+
+typedef struct sim_warp {
+  struct sim_block *block;
+  uint32_t index;
+  uint32_t exists, live; /* lanes */
+  uint32_t used;         /* units in use */
+  uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
+  uint32_t at_warp;      /* units in state SIM_AT_WARP */
+  char *regs;
+  uint32_t regs_bytes;
+  uint8_t *local;
+  uint32_t local_bytes; /* of a lane */
+  uint32_t at_cluster, cluster_phase; /* lanes that arrived and have not waited, and in which phase (parity) */
+  sim_unit units[SIM_LANES];
+  uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
+} sim_warp;
+enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARPID };
+
+#define SIM_BARRIERS 16
+typedef struct sim_barrier {
+  uint32_t arrived; /* threads, with those of warps that ended */
+  uint32_t want;    /* 0: the whole block */
+  uint32_t red_and, red_or, red_popc;
+  uint32_t waiters; /* units */
+  uint64_t phase;
+  uint32_t *lanes;  /* of each warp: who arrived in this phase */
+} sim_barrier;
+
+typedef struct sim_cluster {
+  uint32_t n_blocks, n_ended;
+  struct sim_block **blocks; /* by rank; they stay until the last has ended */
+  uint32_t live, arrived;    /* threads */
+  uint64_t phase;
+} sim_cluster;
+
+typedef struct sim_block {
+  struct sim_grid *grid;
+  struct sim_block *next, *prev; /* resident blocks of the device, a ring */
+  uint64_t number;
+  uint32_t id[3];
+  uint32_t sm, rank;
+  sim_cluster *cluster;
+  uint32_t n_warps, n_threads, live;
+  uint32_t ready; /* warps that have a ready unit */
+  uint32_t asleep; /* warps that have one asleep */
+  uint32_t turn;  /* warp */
+  bool ended, started;
+  char *pool;
+  uint8_t *shared;
+  uint32_t shared_bytes;
+  uint8_t *shared_defined;
+  uint32_t *barrier_lanes;
+  sim_barrier barriers[SIM_BARRIERS];
+  sim_copies *copies;
+  sim_warp *warps;
+  void *memory; /* one piece for all of that */
+} sim_block;
+
+/* A launch. */
+typedef struct sim_grid {
+  struct sim_grid *next;
+  sim_launch launch;
+  uint64_t id;
+  const sim_code *code;
+  uint64_t n_blocks, next_block, done, resident;
+  uint32_t n_threads, cluster_blocks;
+  uint32_t cluster_dim[3];
+  uint32_t shared_bytes;
+  sim_need need;
+  sim_fit fit;
+  uint64_t params; /* address */
+  uint64_t workspace;
+  bool told, watched;
+  sim_block *spare; /* ended blocks, to be used again */
+} sim_grid;
+
+typedef struct sim_sm {
+  uint32_t blocks, threads, warps, registers, shared; /* free */
+  uint32_t gpc;
+} sim_sm;
+
+struct sim_device {
+  sim_options options;
+  const sim_level *level;
+  sim_memory memory;
+  sim_sm *sms;
+  sim_grid *grids, **grids_end;
+  sim_block *current; /* whose turn it is in the ring */
+  uint64_t n_resident;
+  uint64_t next_grid, next_module;
+  sim_module *modules;
+  const sim_watcher *watcher;
+  struct sim_run *run;
+  uint64_t clock;      /* ns; also counts cycles */
+  uint64_t clock_step; /* by which it jumps when only the clock can wake anybody */
+  uint64_t random;
+  sim_stats stats;
+  sim_device *peers[16];
+  uint32_t n_peers;
+  bool broken;
+  uint32_t next_sm;
+};
+
+/* A probe's or a watcher's sight of one access: slow.c. */
+typedef struct sim_run {
+  sim_ctx ctx; /* first: a sim_ctx * is a sim_run * */
+  sim_device *device;
+  sim_block *block;
+  sim_warp *warp;
+  sim_unit *unit;
+  const sim_grid *grid;
+  uint8_t *shared;
+  uint32_t shared_bytes;
+  const sim_memory *memory;
+  uint32_t from;      /* instruction at which straight-line running began, for counting */
+  int64_t budget;     /* warp instructions left of this turn */
+  uint64_t lanes;     /* popcount of the mask */
+  uint64_t other_key; /* the lowest key of the warp's other ready units; UINT64_MAX: none */
+  uint64_t warp_insns, thread_insns;
+  sim_probe *probe;   /* the unit's, while it runs */
+  const sim_watcher *watcher;
+  bool yield;         /* a watcher asked for it */
+  sim_fault fault;
+  uint64_t address[SIM_LANES] __attribute__((aligned(64)));
+  uint8_t *pointer[SIM_LANES];
+} sim_run;
+
+static inline sim_run *sim_run_of(sim_ctx *c) {
+  return (sim_run *)c;
+}
+static inline uint32_t sim_first(uint32_t mask) {
+  return (uint32_t)__builtin_ctz(mask);
+}
+static inline uint32_t sim_count(uint32_t mask) {
+  return (uint32_t)__builtin_popcount(mask);
+}
+#define SIM_EACH(i, mask)                                                                                        \
+  for (uint32_t each_##i = (mask), i; each_##i && (i = sim_first(each_##i), true); each_##i &= each_##i - 1)
+
+/* sched.c: units of a warp. All of them may be called by handlers; a handler that changed who goes next returns
+ * NULL. */
+sim_unit *sim_unit_split(sim_warp *w, sim_unit *u, uint32_t lanes); /* lanes leave u for a new unit, like it */
+void sim_unit_state_set(sim_warp *w, sim_unit *u, sim_unit_state s);
+void sim_unit_drop(sim_warp *w, sim_unit *u);
+void sim_unit_at(sim_unit *u, const sim_op *pc, uint32_t order);
+/* Counts what was run up to and with o, and goes on counting from op `to`. */
+static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
+  int64_t n = (int64_t)o->insn + 1 - r->from;
+  r->warp_insns += (uint64_t)n;
+  r->thread_insns += (uint64_t)n * r->lanes;
+  r->budget -= n;
+  r->from = to->insn;
+}
+/* Stops the unit before, or with, op `next`: the usual end of a handler that waits. */
+const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
+void sim_lanes_exit(sim_run *r, uint32_t lanes);
+bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
+void sim_mask_set(sim_run *r, uint32_t mask);
+sim_answer sim_say(sim_run *r, sim_event *e); /* fills who */
+void sim_who_of(const sim_run *r, uint32_t lanes, const sim_op *o, sim_who *out);
+
+/* probe.c */
+void sim_probe_begin(sim_run *r, const sim_op *head);
+void sim_probe_end(sim_run *r, const sim_op *head); /* at the head again: sleeps, or not */
+void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes);
+void sim_probe_spoil(sim_probe *p);
+bool sim_probe_wakes(sim_device *d, sim_unit *u);
+void sim_probe_free(sim_probe *p);
+
+/* barrier.c */
+void sim_barriers_exit(sim_run *r, sim_block *b);
+void sim_cluster_exit(sim_run *r, sim_block *b, uint32_t threads);
+/* warp.c */
+void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
+
+/* launch.c */
+bool sim_admit(sim_device *d, char **error);
+void sim_block_end(sim_device *d, sim_block *b);
+void sim_grid_free(sim_device *d, sim_grid *g);
+void sim_block_prologue(sim_run *r, sim_block *b);
+
+/* slow.c: an access as watchers and probes see it, and any access to what is not plain */
+typedef struct sim_moves {
+  uint8_t space;     /* of the instruction */
+  uint8_t bytes;     /* of an element */
+  uint8_t n;         /* elements */
+  uint8_t order, scope, proxy;
+  bool is_signed, is_float;
+  uint8_t lane_bytes; /* of the registers */
+  uint8_t rop;       /* of an atomic */
+  uint8_t type;
+  uint32_t places[8]; /* of registers */
+} sim_moves;
+/* Fills r->pointer of the lanes of c->mask for an access of `bytes` bytes at each (aligned to `align`), and
+ * r->address; false: a fault is raised. write: the memory must be writable. */
+bool sim_resolve(sim_run *r, const sim_op *o, uint8_t space, uint32_t bytes, uint32_t align, bool write);
+uint8_t *sim_resolve_one(sim_run *r, uint64_t address, uint8_t space, uint32_t bytes, uint32_t lane, uint8_t *found,
+                         uint32_t *rank, uint64_t *offset);
+sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
+/* One atomic operation of any type on plain memory: *old is what was there. False: nothing was stored. */
+bool sim_atomic(uint8_t rop, uint8_t type, bool noftz, void *at, const uint64_t b[2], const uint64_t c[2],
+                uint64_t old[2], uint64_t stored[2]);
+
+/* fault.c */
+const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane, uint64_t address,
+                              uint32_t bytes, const char *format, ...) __attribute__((format(printf, 7, 8)));
+void sim_place_fill(const sim_block *b, const sim_warp *w, const sim_func *f, const ptx_insn *i, uint32_t lane,
+                    sim_place *out);
+
+/* builtin.c: functions that the machine itself has: vprintf, malloc, free, __assertfail */
+typedef struct sim_call sim_call;
+typedef bool sim_builtin(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args, uint8_t *result);
+sim_builtin *sim_builtin_find(const char *name);
+
+uint64_t sim_random(sim_device *d);
+
+#endif

@@ -1,0 +1,292 @@
+/* memory.c: the device's global memory: one reserved range at a fixed address, allocations in it by granules, and
+ * ranges of the host that kernels may use. Knows exact sizes, but lets kernels reach to the end of a granule, as a
+ * GPU's padding does; who wants it exact asks sim_memory_find.
+ *
+ * Invariant: granules[i] is not 0 if and only if a span covers granule i; spans are sorted and do not overlap.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/machine.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define DEVICE_STRIDE UINT64_C(0x4000000000) /* address range of one device: 256 GiB */
+
+static void *reserve(void *at, uint64_t bytes, int protection) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
+  void *p = mmap(at, bytes, protection, flags, -1, 0);
+  if (p == MAP_FAILED)
+    return NULL;
+  if (at && p != at) { /* a kernel that does not know the flag */
+    munmap(p, bytes);
+    return NULL;
+  }
+  return p;
+}
+
+bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index) {
+  bytes = (bytes + SIM_GRANULE - 1) / SIM_GRANULE * SIM_GRANULE;
+  if (bytes > DEVICE_STRIDE)
+    bytes = DEVICE_STRIDE;
+  *m = (sim_memory){.bytes = bytes, .limit = bytes, .next_number = 1, .heap_limit = 8u << 20};
+  m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes, PROT_READ | PROT_WRITE);
+  if (!m->base)
+    return false;
+  m->end = m->base + bytes;
+  m->granules = reserve(NULL, bytes / SIM_GRANULE, PROT_READ | PROT_WRITE);
+  /* nothing else may ever lie in the windows of generic addresses; another device may hold them already */
+  reserve((void *)(uintptr_t)SIM_SHARED_WINDOW, 3 * SIM_WINDOW_BYTES, PROT_NONE);
+  if (!m->granules) {
+    sim_memory_end(m);
+    return false;
+  }
+  return true;
+}
+
+void sim_memory_end(sim_memory *m) {
+  if (m->base)
+    munmap(m->base, m->bytes);
+  if (m->granules)
+    munmap(m->granules, m->bytes / SIM_GRANULE);
+  if (m->defined)
+    munmap(m->defined, m->bytes / 8);
+  free(m->spans);
+  free(m->host);
+  *m = (sim_memory){0};
+}
+
+/* Index of the first span that ends behind the address. */
+static uint32_t span_index(const sim_span *spans, uint32_t n, uint64_t address) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    if (spans[mid].end <= address)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+const sim_span *sim_span_at(const sim_span *spans, uint32_t n, uint64_t address) {
+  uint32_t i = span_index(spans, n, address);
+  return i < n && spans[i].begin <= address ? &spans[i] : NULL;
+}
+
+static bool insert(sim_span **spans, uint32_t *n, uint32_t *capacity, uint32_t at, sim_span s) {
+  if (*n == *capacity) {
+    uint32_t more = *capacity ? *capacity * 2 : 64;
+    sim_span *p = realloc(*spans, more * sizeof *p);
+    if (!p)
+      return false;
+    *spans = p, *capacity = more;
+  }
+  memmove(*spans + at + 1, *spans + at, (*n - at) * sizeof **spans);
+  (*spans)[at] = s;
+  ++*n;
+  return true;
+}
+
+static void take_out(sim_span *spans, uint32_t *n, uint32_t at) {
+  memmove(spans + at, spans + at + 1, (*n - at - 1) * sizeof *spans);
+  --*n;
+}
+
+/* First fit over the gaps; addresses are a pure function of the calls so far. */
+uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name) {
+  uint64_t size = ((bytes ? bytes : 1) + SIM_GRANULE - 1) / SIM_GRANULE * SIM_GRANULE;
+  uint64_t base = (uint64_t)(uintptr_t)m->base, begin = base + SIM_GRANULE; /* the range's begin is no address */
+  if (size < bytes || size > m->bytes || m->used + size > m->limit)
+    return 0;
+  uint32_t i = 0;
+  if (m->n_spans && (m->spans[m->n_spans - 1].end - m->spans[0].begin) == m->used && m->spans[0].begin == begin)
+    i = m->n_spans; /* no gaps: the usual case */
+  for (; i < m->n_spans; i++) {
+    uint64_t from = i ? m->spans[i - 1].end : begin;
+    if (m->spans[i].begin - from >= size)
+      break;
+  }
+  uint64_t at = i ? m->spans[i - 1].end : begin;
+  if (i == m->n_spans && base + m->bytes - at < size)
+    return 0;
+  sim_span s = {at, at + size, {at, bytes, m->next_number, kind, name}};
+  if (!insert(&m->spans, &m->n_spans, &m->cap_spans, i, s))
+    return 0;
+  m->next_number++;
+  m->used += size;
+  if (at + size > m->high)
+    m->high = at + size;
+  memset(m->granules + (at - base) / SIM_GRANULE, 1, size / SIM_GRANULE);
+  if (m->defined)
+    memset(m->defined + (at - base) / 8, 0, size / 8);
+  return at;
+}
+
+bool sim_memory_give(sim_memory *m, uint64_t address) {
+  uint32_t i = span_index(m->spans, m->n_spans, address);
+  if (i >= m->n_spans || m->spans[i].begin != address)
+    return false;
+  uint64_t size = m->spans[i].end - address;
+  memset(m->granules + (address - (uint64_t)(uintptr_t)m->base) / SIM_GRANULE, 0, size / SIM_GRANULE);
+  if (size >= 1u << 20) /* large pieces go back to the system */
+    madvise((void *)(uintptr_t)address, size / 4096 * 4096, MADV_DONTNEED);
+  m->used -= size;
+  take_out(m->spans, &m->n_spans, i);
+  return true;
+}
+
+uint64_t sim_memory_new(sim_device *d, uint64_t bytes) {
+  return sim_memory_take(&d->memory, bytes, SIM_MEMORY_GLOBAL, NULL);
+}
+
+bool sim_memory_free(sim_device *d, uint64_t address) {
+  const sim_span *s = sim_span_at(d->memory.spans, d->memory.n_spans, address);
+  return s && s->begin == address && s->info.kind == SIM_MEMORY_GLOBAL && sim_memory_give(&d->memory, address);
+}
+
+void sim_memory_amount(const sim_device *d, uint64_t *free_bytes, uint64_t *total_bytes) {
+  *total_bytes = d->memory.bytes;
+  *free_bytes = d->memory.bytes - d->memory.used;
+}
+
+bool sim_memory_find(const sim_device *d, uint64_t address, sim_allocation *out) {
+  const sim_span *s = sim_span_at(d->memory.spans, d->memory.n_spans, address);
+  if (!s)
+    s = sim_span_at(d->memory.host, d->memory.n_host, address);
+  if (s)
+    *out = s->info;
+  return s != NULL;
+}
+
+static bool host_add(sim_memory *m, uint64_t begin, uint64_t bytes, sim_memory_kind kind) {
+  uint32_t i = span_index(m->host, m->n_host, begin);
+  if (i < m->n_host && m->host[i].begin < begin + bytes)
+    return false;
+  return insert(&m->host, &m->n_host, &m->cap_host, i,
+                (sim_span){begin, begin + bytes, {begin, bytes, m->next_number++, kind, NULL}});
+}
+
+bool sim_host_register(sim_device *d, void *memory, uint64_t bytes, bool watched) {
+  return bytes && host_add(&d->memory, (uint64_t)(uintptr_t)memory, bytes, watched ? SIM_MEMORY_HOST : SIM_MEMORY_GLOBAL);
+}
+
+bool sim_host_unregister(sim_device *d, void *memory) {
+  uint64_t at = (uint64_t)(uintptr_t)memory;
+  uint32_t i = span_index(d->memory.host, d->memory.n_host, at);
+  if (i >= d->memory.n_host || d->memory.host[i].begin != at)
+    return false;
+  take_out(d->memory.host, &d->memory.n_host, i);
+  return true;
+}
+
+/* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside. */
+bool sim_peer_enable(sim_device *d, sim_device *other) {
+  return d != other && host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST);
+}
+
+void sim_heap_limit(sim_device *d, uint64_t bytes) {
+  d->memory.heap_limit = bytes;
+}
+
+/* ------------------------------------------------------------------ definedness */
+
+void sim_memory_define(sim_device *d, uint64_t address, uint64_t bytes, bool defined) {
+  sim_memory *m = &d->memory;
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  if (!m->defined || at >= m->bytes || bytes > m->bytes - at)
+    return;
+  uint64_t end = at + bytes;
+  for (; at < end && (at & 7); at++)
+    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+  if (end - at >= 8) {
+    memset(m->defined + at / 8, defined ? 0xff : 0, (end - at) / 8);
+    at = end / 8 * 8;
+  }
+  for (; at < end; at++)
+    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+}
+
+static bool is_defined(const sim_memory *m, uint64_t address) {
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  return !m->defined || at >= m->bytes || (m->defined[at / 8] >> (at & 7) & 1);
+}
+
+void sim_memory_define_copy(sim_device *d, uint64_t to, uint64_t from, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i++) {
+    uint64_t k = to <= from ? i : bytes - 1 - i;
+    sim_memory_define(d, to + k, 1, is_defined(&d->memory, from + k));
+  }
+}
+
+uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i++)
+    if (!is_defined(&d->memory, address + i))
+      return i;
+  return bytes;
+}
+
+/* ------------------------------------------------------------------ saving */
+
+struct sim_saved {
+  uint32_t n;
+  sim_span *spans;
+  uint8_t **bytes;
+};
+
+void sim_saved_free(sim_saved *s) {
+  if (!s)
+    return;
+  for (uint32_t i = 0; i < s->n; i++)
+    free(s->bytes[i]);
+  free(s->spans);
+  free(s->bytes);
+  free(s);
+}
+
+sim_saved *sim_memory_save(sim_device *d) {
+  const sim_memory *m = &d->memory;
+  sim_saved *s = calloc(1, sizeof *s);
+  if (!s)
+    return NULL;
+  s->spans = calloc(m->n_spans + 1, sizeof *s->spans);
+  s->bytes = calloc(m->n_spans + 1, sizeof *s->bytes);
+  for (; s->spans && s->bytes && s->n < m->n_spans; s->n++) {
+    uint64_t size = m->spans[s->n].end - m->spans[s->n].begin;
+    uint8_t *copy = malloc(size);
+    if (!copy)
+      break;
+    memcpy(copy, (void *)(uintptr_t)m->spans[s->n].begin, size);
+    s->spans[s->n] = m->spans[s->n];
+    s->bytes[s->n] = copy;
+  }
+  if (s->n < m->n_spans) {
+    sim_saved_free(s);
+    return NULL;
+  }
+  return s;
+}
+
+/* The same allocations must be there, but for those that a kernel made since: they go. */
+bool sim_memory_restore(sim_device *d, const sim_saved *s) {
+  sim_memory *m = &d->memory;
+  for (uint32_t i = m->n_spans; i-- > 0;)
+    if (m->spans[i].info.kind == SIM_MEMORY_HEAP) {
+      bool saved = false;
+      for (uint32_t k = 0; k < s->n && !saved; k++)
+        saved = s->spans[k].info.number == m->spans[i].info.number;
+      if (!saved)
+        sim_memory_give(m, m->spans[i].begin);
+    }
+  for (uint32_t i = 0; i < s->n; i++) {
+    const sim_span *now = sim_span_at(m->spans, m->n_spans, s->spans[i].begin);
+    if (!now || now->info.number != s->spans[i].info.number)
+      return false;
+    memcpy((void *)(uintptr_t)now->begin, s->bytes[i], now->end - now->begin);
+  }
+  return true;
+}
