@@ -47,7 +47,7 @@ timeout -k 2 "${limit:-60}" "$@" $arguments >"$folder/stdout" 2>"$folder/stderr"
 [ "$got" = "${code:-0}" ] || fail "ends with $got, should be ${code:-0}: muster run $options $program $arguments"
 
 sed -n 's|^// stdout: ||p' "$folder/case" >"$folder/lines"
-awk 'NR==FNR{want[++n]=$0; next} i<n && $0==want[i+1]{i++} END{if(i<n){print "this line is missing on stdout: " want[i+1]; exit 1}}' \
+awk 'FILENAME==ARGV[1]{want[++n]=$0; next} i<n && $0==want[i+1]{i++} END{if(i<n){print "this line is missing on stdout: " want[i+1]; exit 1}}' \
   "$folder/lines" "$folder/stdout" >"$folder/missing" || fail "$(cat "$folder/missing")"
 sed -n 's|^// stdout~ ||p' "$folder/case" >"$folder/patterns"
 while read -r pattern; do

@@ -6,12 +6,13 @@
 // stdout: clusters of 8: right
 // run: 16
 // options: --gpu h200
-// stdout~ ^refused: cudaError
+// stdout: refused: cudaErrorInvalidClusterSize
 // run: 3
 // options: --gpu h200
-// stdout~ ^refused: cudaError
+// stdout: refused: cudaErrorInvalidClusterSize
 // run: 2
 // options: --gpu rtx4090
+// cpu: another GPU
 // stdout~ ^refused: cudaError
 // Hardware clusters: ranks, the cluster barrier and distributed shared memory; sizes and GPUs that cannot.
 #include "run.h"

@@ -37,6 +37,8 @@
 // exit: 8
 // run: running
 // exit: 2
+// seconds: 20
+// cpu: how a GPU's driver stops it is its own affair
 // The ways in which a program ends. It did its work with the device before, the last one has a kernel
 // running.
 #include "run.h"
