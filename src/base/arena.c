@@ -36,7 +36,8 @@ void *base_alloc(base_arena *a, size_t bytes) {
     out_of_memory(a);
   if (bytes > SIZE_MAX / 2)
     out_of_memory(a);
-  bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+  bytes = (bytes + sizeof(max_align_t) - (bytes != 0)) / sizeof(max_align_t) *
+          sizeof(max_align_t); /* never none */
   if ((size_t)(a->end - a->at) < bytes) {
     size_t room = a->next_bytes ? a->next_bytes : FIRST_BYTES;
     a->next_bytes = room < LARGEST_BYTES ? room * 2 : room;

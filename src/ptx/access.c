@@ -28,18 +28,28 @@ static void set_order(ptx_access *a, const ptx_insn *i, uint8_t order) {
     a->scope = PTX_SCOPE_GPU;
 }
 
-static unsigned copies(const ptx_insn *i, const uint8_t *at, unsigned n, ptx_access out[2]) {
-  bool bulk = i->op != PTX_OP_cp_async;
+/* How much is copied stands in the third operand; cp.async may have a fourth, which says how much of it is
+ * read. */
+static unsigned copies(const ptx_body *b, const ptx_insn *i, const uint8_t *at, unsigned n,
+                       ptx_access out[2]) {
+  bool bulk = i->op != PTX_OP_cp_async, reduces = i->op == PTX_OP_cp_bulk_reduce;
   if (n < 2)
     return 0;
-  for (unsigned k = 0; k < 2; k++)
-    out[k] = (ptx_access){.reads = k == 1 || i->op == PTX_OP_cp_bulk_reduce,
+  const ptx_operand *size = &b->operands[i->operands + 2];
+  bool part = !bulk && size[1].kind != PTX_ABSENT;
+  for (unsigned k = 0; k < 2; k++) {
+    out[k] = (ptx_access){.reads = k == 1 || reduces,
                           .writes = k == 0,
                           .space = k == 0 ? i->mods.space : i->mods.space2,
                           .order = PTX_ORDER_WEAK,
                           .proxy = bulk ? PTX_PROXY_ASYNC : PTX_MOD_NONE,
                           .operand = at[k]};
-  if (i->op == PTX_OP_cp_bulk_reduce) {
+    if (size->kind == PTX_IMM && !(k == 1 && part)) {
+      out[k].bytes = (uint32_t)size->bits;
+      out[k].count = 1;
+    }
+  }
+  if (reduces) {
     out[0].order = PTX_ORDER_RELAXED;
     out[0].scope = PTX_SCOPE_GPU;
   }
@@ -106,7 +116,7 @@ unsigned ptx_accesses(const ptx_body *b, const ptx_insn *i, ptx_access out[2]) {
     }
     if (i->op == PTX_OP_cp_async_arrive)
       return barrier_object(i, at, n, out);
-    return copies(i, at, n, out);
+    return copies(b, i, at, n, out);
   case PTX_SYNC_MBARRIER:
     return barrier_object(i, at, n, out);
   default:

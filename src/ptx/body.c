@@ -108,10 +108,30 @@ static void add_regs(ptx_builder *b, const ptx_token *at, ptx_reg reg, uint32_t 
     *PTX_PUSH(b, regs) = reg;
 }
 
+/* %r3 and %r<5> of one scope are the same register. */
+static void check_range(ptx_builder *b, const ptx_token *at, const char *key, uint32_t count) {
+  size_t prefix = strlen(key);
+  for (uint32_t i = b->scope_decls[b->n_scope_decls - 1]; i < b->n_decls; i++) {
+    const char *name = b->decls[i].key;
+    if (b->decls[i].kind > PTX_D_VAR || b->decls[i].kind == PTX_D_RANGE || strncmp(name, key, prefix) != 0)
+      continue;
+    uint32_t number = 0;
+    size_t n = prefix;
+    for (; name[n] >= '0' && name[n] <= '9' && n < prefix + 8; n++)
+      number = number * 10 + (uint32_t)(name[n] - '0');
+    if (n > prefix && !name[n] && number < count && (name[prefix] != '0' || n == prefix + 1))
+      ptx_fail(&b->r, at, "'%s' is declared a second time", name);
+  }
+}
+
 static void declare_reg(ptx_builder *b, const ptx_token *name, ptx_type type, unsigned parts) {
   ptx_reg reg = {.name = base_copy(&b->r.unit->arena, name->text, name->bytes),
                  .number = PTX_NONE,
                  .type = (uint8_t)type};
+  uint32_t number;
+  const ptx_decl *known = ptx_body_symbol(b, name->text, name->bytes, &number);
+  if (known && known->kind == PTX_D_RANGE && known->depth == b->depth)
+    ptx_fail(&b->r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   declare(b, &b->symbols, name, intern(b, name),
           (ptx_decl){.kind = PTX_D_REG, .index = b->n_regs, .parts = (uint8_t)(parts > 1 ? parts : 0)});
   for (unsigned p = 0; p < parts; p++) {
@@ -146,6 +166,7 @@ static void read_regs(ptx_builder *b) {
     ptx_expect(r, ">");
     ptx_reg reg = {.name = base_copy(&r->unit->arena, name.text, name.bytes), .type = (uint8_t)type};
     uint32_t first = b->n_regs;
+    check_range(b, &name, intern(b, &name), n);
     declare(b, &b->ranges, &name, intern(b, &name),
             (ptx_decl){.kind = PTX_D_RANGE, .index = first, .count = n});
     add_regs(b, &name, reg, n);
@@ -242,7 +263,9 @@ static void read_label_lists(ptx_builder *b, const ptx_token *name, ptx_directiv
 static void read_label(ptx_builder *b, const ptx_token *name) {
   ptx_directive d = ptx_directive_at(&b->r);
   if (d == PTX_DIR_BRANCHTARGETS || d == PTX_DIR_CALLTARGETS || d == PTX_DIR_CALLPROTOTYPE) {
-    ptx_next(&b->r);
+    ptx_token t = ptx_next(&b->r);
+    if (d != PTX_DIR_CALLPROTOTYPE)
+      ptx_need(b, &t, d == PTX_DIR_BRANCHTARGETS ? 60 : 21, d == PTX_DIR_BRANCHTARGETS ? 30 : 20, false);
     read_label_lists(b, name, d);
     return;
   }
@@ -311,7 +334,8 @@ static void read_insn(ptx_builder *b) {
   i.operands = b->n_operands;
   if (ptx_op_get((ptx_op)i.op)->refused) {
     /* what stands behind the mnemonic is carried as text */
-    const char *begin = mnemonic.text + mnemonic.bytes, *end = begin;
+    const char *begin = mnemonic.text + mnemonic.bytes;
+    const char *end = n ? words[n - 1].text + words[n - 1].bytes : begin;
     while (r->token.kind != PTX_T_END && !ptx_is(r, ";"))
       end = r->token.text + r->token.bytes, ptx_next(r);
     *PTX_PUSH(b, operands) = (ptx_operand){
@@ -386,8 +410,6 @@ static void read_directive(ptx_builder *b) {
 
 static void read_statement(ptx_builder *b) {
   ptx_reader *r = &b->r;
-  if (ptx_accept(r, ";"))
-    return;
   if (ptx_is(r, "{")) {
     open_scope(b);
     ptx_next(r);

@@ -53,6 +53,7 @@ typedef struct ptx_raw {
   bool negated;             /* !p */
   bool indexed;             /* name[offset] */
   ptx_token at, name, part; /* kind PTX_T_END: none */
+  ptx_token behind;         /* [a].unified */
   int64_t offset;
   ptx_const value;
   struct ptx_raw *elements;

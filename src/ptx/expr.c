@@ -45,27 +45,41 @@ static ptx_const primary(ptx_reader *r) {
   if (ptx_accept(r, "WARP_SZ"))
     return integer(32, false);
   if (ptx_accept(r, "(")) {
-    if (ptx_is_dot(r, "s64") || ptx_is_dot(r, "u64")) {
-      bool is_unsigned = ptx_next(r).text[0] == 'u';
-      ptx_expect(r, ")");
-      ptx_token at = r->token;
-      if (++r->depth > PTX_MAX_DEPTH)
-        ptx_fail(r, &at, "expression too deep");
-      ptx_const c = primary(r);
-      r->depth--;
-      if (c.is_float)
-        ptx_fail(r, &at, "a floating-point constant cannot be cast");
-      return integer(c.bits, is_unsigned);
-    }
     ptx_const c = conditional(r);
     ptx_expect(r, ")");
     return c;
   }
-  ptx_fail(r, &t, "expected a constant");
+  ptx_unexpected(r, "a constant");
+}
+
+static bool cast_begins(const ptx_reader *r) {
+  ptx_lexer behind = r->lexer;
+  return ptx_is(r, "(") && ptx_lex(&behind).kind == PTX_T_DOT;
+}
+
+static ptx_const unary(ptx_reader *r);
+
+/* (.s64) or (.u64), and what it applies to. */
+static ptx_const cast(ptx_reader *r) {
+  ptx_next(r);
+  ptx_token t = r->token;
+  if (!ptx_is_dot(r, "s64") && !ptx_is_dot(r, "u64"))
+    ptx_fail(r, &t, "a constant is cast to .s64 or .u64");
+  ptx_next(r);
+  ptx_expect(r, ")");
+  if (++r->depth > PTX_MAX_DEPTH)
+    ptx_fail(r, &t, "expression too deep");
+  ptx_const c = unary(r);
+  r->depth--;
+  if (c.is_float)
+    ptx_fail(r, &t, "a floating-point constant cannot be cast");
+  return integer(c.bits, t.text[0] == 'u');
 }
 
 static ptx_const unary(ptx_reader *r) {
   ptx_token t = r->token;
+  if (cast_begins(r))
+    return cast(r);
   if (!ptx_is(r, "-") && !ptx_is(r, "+") && !ptx_is(r, "!") && !ptx_is(r, "~"))
     return primary(r);
   if (++r->depth > PTX_MAX_DEPTH)
@@ -204,12 +218,10 @@ static ptx_const apply(ptx_reader *r, const ptx_token *at, binary_op op, ptx_con
 }
 
 static binary_op binary_at(const ptx_reader *r) {
-  if (r->token.kind == PTX_T_PUNCT)
-    for (int op = 0; op < NO_BINARY; op++)
-      if (ptx_is(r, binaries[op].text))
-        return (binary_op)op;
-  /* the lexer takes the '%' of 7 %4 for the beginning of a name; PTX writes no such thing, so only a lone one
-   * counts */
+  /* a lone '%' is a name to the lexer, and with a digit behind it a register's, as ptxas has it, too */
+  for (int op = 0; op < NO_BINARY; op++)
+    if (ptx_is(r, binaries[op].text))
+      return (binary_op)op;
   return NO_BINARY;
 }
 

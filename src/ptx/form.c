@@ -55,12 +55,14 @@ static void put_item(const ptx_item *item, base_text *out) {
 static _Noreturn void no_form(ptx_builder *b, const ptx_token *mnemonic, const ptx_token *words, unsigned n,
                               const ptx_form *best, const match *m) {
   ptx_reader *r = &b->r;
-  if (m->n < n && m->missing < 0)
+  /* what was wanted helps where a type stands instead of another, not where a modifier is wrong */
+  const ptx_item *missing = m->missing < 0 ? NULL : &ptx_table_get()->items[best->first_item + m->missing];
+  if (m->n < n && (!missing || !missing->is_type || !ptx_type_find(words[m->n].text, words[m->n].bytes)))
     ptx_fail(r, &words[m->n], "'.%.*s' does not go with this '%.*s'", PTX_TEXT(&words[m->n]),
              PTX_TEXT(mnemonic));
   char wanted[256];
   base_text text = {0};
-  put_item(&ptx_table_get()->items[best->first_item + m->missing], &text);
+  put_item(missing, &text);
   bool all = text.bytes && text.length < sizeof wanted;
   memcpy(wanted, all ? text.bytes : "...", all ? text.length + 1 : 4);
   base_text_free(&text);
@@ -83,6 +85,12 @@ void ptx_need(ptx_builder *b, const ptx_token *at, unsigned isa, unsigned sm, bo
              m->sm);
 }
 
+/* The module's version and target have this form. */
+static bool has(const ptx_builder *b, const ptx_form_info *f) {
+  const ptx_module *m = &b->r.unit->m;
+  return f->isa <= m->version && f->sm <= m->sm && (!f->arch_specific || m->sm_suffix);
+}
+
 void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words, unsigned n) {
   const ptx_table *table = ptx_table_get();
   ptx_op op = ptx_op_find(mnemonic->text, mnemonic->bytes);
@@ -94,16 +102,21 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
 
   const ptx_form *best = NULL, *found = NULL;
   match m = {0}, best_match = {0};
-  for (; op != PTX_OPS && !found; op = ptx_op_next(op)) {
+  for (; op != PTX_OPS; op = ptx_op_next(op)) {
     const ptx_op_info *info = ptx_op_get(op);
-    for (unsigned f = info->first_form; f < info->first_form + info->n_forms && !found; f++) {
-      m = try_form(&table->forms[f], texts, n);
-      if (m.missing < 0 && (m.n == n || m.rest))
-        found = &table->forms[f];
-      else if (!best || m.n > best_match.n ||
-               (m.n == best_match.n && m.missing < 0 && best_match.missing >= 0)) {
-        best = &table->forms[f];
-        best_match = m;
+    for (unsigned k = info->first_form; k < info->first_form + info->n_forms; k++) {
+      const ptx_form *f = &table->forms[k];
+      match here = try_form(f, texts, n);
+      if (here.missing < 0 && (here.n == n || here.rest)) {
+        /* one that is too new stands until an older one is found, so that the message is about its age */
+        if (!found || !has(b, &found->info)) {
+          found = found && !has(b, &f->info) ? found : f;
+          m = found == f ? here : m;
+        }
+      } else if (!best || here.n > best_match.n ||
+                 (here.n == best_match.n && here.missing < 0 && best_match.missing >= 0)) {
+        best = f;
+        best_match = here;
       }
     }
   }

@@ -105,6 +105,8 @@ bool ptx_is_dot(const ptx_reader *r, const char *word);
 bool ptx_accept(ptx_reader *r, const char *punct_or_name);
 bool ptx_accept_dot(ptx_reader *r, const char *word);
 void ptx_expect(ptx_reader *r, const char *punct);
+/* "expected this before that", or what is wrong with a token that is none. */
+_Noreturn void ptx_unexpected(ptx_reader *r, const char *wanted);
 ptx_token ptx_expect_name(ptx_reader *r, const char *what);
 ptx_directive ptx_directive_at(const ptx_reader *r); /* of the current token; PTX_DIR_NONE */
 uint32_t ptx_expect_u32(ptx_reader *r, const char *what);
@@ -126,7 +128,8 @@ bool ptx_const_as(ptx_const c, ptx_type type, uint64_t *bits);
 
 /* ------------------------------------------------------------------ var.c */
 
-typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM } ptx_var_place;
+/* A function's last parameter may be an array without a size, which takes all further arguments. */
+typedef enum ptx_var_place { PTX_AT_MODULE, PTX_AT_BODY, PTX_AT_PARAM, PTX_AT_OPEN_PARAM } ptx_var_place;
 
 /* Reads from behind the state space to behind the last declarator: [.align] [.v4] type name[dims] [= init] {,
  * ...}. Each variable goes to `add`. `base` holds what stood before: space, linkage. */

@@ -25,8 +25,8 @@ static int hex_digit(char c) {
   return 99;
 }
 
-/* Spaces and comments; false: a comment that never ends. */
-static bool skip_space(ptx_lexer *l) {
+/* Spaces and comments; false: a comment that never ends, at *bad. */
+static bool skip_space(ptx_lexer *l, ptx_token *bad) {
   while (l->at < l->end) {
     char c = *l->at;
     if (c == '\n') {
@@ -40,6 +40,10 @@ static bool skip_space(ptx_lexer *l) {
       l->at = p ? p : l->end;
     } else if (c == '/' && l->at[1] == '*') {
       const char *p = l->at + 2;
+      bad->text = l->at;
+      bad->bytes = 2;
+      bad->line = l->line;
+      bad->line_begin = l->line_begin;
       while (p < l->end && !(p[0] == '*' && p[1] == '/')) {
         if (*p == '\n') {
           l->line++;
@@ -131,12 +135,10 @@ static void lex_number(ptx_lexer *l, ptx_token *t) {
 
 ptx_token ptx_lex(ptx_lexer *l) {
   const char *before = l->at;
-  bool closed = skip_space(l);
-  ptx_token t = {.line = l->line, .text = l->at, .line_begin = l->line_begin, .glued = l->at == before};
-  if (!closed) {
-    t.kind = PTX_T_BAD;
+  ptx_token t = {.kind = PTX_T_BAD};
+  if (!skip_space(l, &t))
     return t;
-  }
+  t = (ptx_token){.line = l->line, .text = l->at, .line_begin = l->line_begin, .glued = l->at == before};
   if (l->at >= l->end)
     return t;
   char c = *l->at;
@@ -180,7 +182,8 @@ bool ptx_lex_skip_block(ptx_lexer *l) {
     char c = *l->at;
     if (c == '\n' || c == ' ' || c == '/' || c == '\t') {
       const char *before = l->at;
-      if (!skip_space(l))
+      ptx_token bad;
+      if (!skip_space(l, &bad))
         return false;
       if (l->at == before)
         l->at++; /* a lone slash */

@@ -39,7 +39,8 @@ static void add_var(ptx_reader *r, const ptx_var *v, const ptx_token *name, void
   }
   ptx_var *old = known & 1 ? NULL : &u->vars[known >> 1];
   if (!old || !same_shape(old, v) || (old->linkage != PTX_LINK_EXTERN && v->linkage != PTX_LINK_EXTERN))
-    ptx_fail(r, name, "'%.*s' is declared a second time, and differently", PTX_TEXT(name));
+    ptx_fail(r, name, "'%.*s' is declared a second time%s", PTX_TEXT(name),
+             old && same_shape(old, v) ? "" : ", and differently");
   if (v->linkage == PTX_LINK_EXTERN)
     return;
   ptx_place place = old->place;
@@ -134,6 +135,8 @@ static void read_attributes(ptx_reader *r, ptx_func *f) {
     }
     if (!f->entry)
       ptx_fail(r, &t, "'.%s' is for kernels", ptx_directive_name(d));
+    if (f->maxntid[0] && f->reqntid[0])
+      ptx_fail(r, &t, "'.maxntid' and '.reqntid' do not go together");
   }
 }
 
@@ -178,7 +181,8 @@ static void read_func(ptx_reader *r, bool entry, uint8_t linkage) {
   if (!old || old->entry != entry || (old->defined && f.defined) || old->n_params != f.n_params ||
       old->n_rets != f.n_rets || !same_params(old->params, f.params, f.n_params) ||
       !same_params(old->rets, f.rets, f.n_rets))
-    ptx_fail(r, &name, "'%.*s' is declared a second time, and differently", PTX_TEXT(&name));
+    ptx_fail(r, &name, "'%.*s' is %s a second time", PTX_TEXT(&name),
+             old && old->defined && f.defined ? "defined" : "declared, and differently,");
   if (f.defined) {
     f.place = old->place; /* it may be used from its first declaration on */
     f.noreturn |= old->noreturn;
@@ -287,7 +291,7 @@ static void read_statement(ptx_reader *r) {
     ptx_next(r);
   }
   if (d == PTX_DIR_NONE)
-    ptx_fail(r, &t, "expected a directive");
+    ptx_unexpected(r, "a directive");
   ptx_next(r);
   if (d == PTX_DIR_ENTRY || d == PTX_DIR_FUNC) {
     read_func(r, d == PTX_DIR_ENTRY, linkage);
@@ -295,8 +299,8 @@ static void read_statement(ptx_reader *r) {
   }
   if (ptx_space_of(d) != PTX_SPACE_GENERIC && d != PTX_DIR_PARAM) {
     ptx_var base = {.space = ptx_space_of(d), .linkage = linkage};
-    if (base.space == PTX_SPACE_LOCAL && linkage != PTX_LINK_NONE)
-      ptx_fail(r, &t, "a local variable has no linkage");
+    if (base.space == PTX_SPACE_LOCAL)
+      ptx_fail(r, &t, "a local variable belongs into a function");
     ptx_read_vars(r, base, PTX_AT_MODULE, add_var, NULL);
     ptx_expect(r, ";");
     return;

@@ -57,6 +57,8 @@ static ptx_raw read_address(ptx_builder *b) {
     raw.offset = ptx_expr_int(r);
   }
   ptx_expect(r, "]");
+  if (r->token.kind == PTX_T_DOT && r->token.glued)
+    raw.behind = ptx_next(r);
   return raw;
 }
 
@@ -190,7 +192,7 @@ static ptx_operand from_reg(binding *k, const ptx_token *at, uint32_t reg, ptx_t
 static ptx_operand from_const(binding *k, const ptx_raw *raw, ptx_type want) {
   ptx_operand o = {.kind = PTX_IMM, .type = (uint8_t)want};
   if (!ptx_const_as(raw->value, want, &o.bits))
-    ptx_fail(&k->b->r, &raw->at, "%s takes no such constant as .%s", name_of(k), ptx_type_name(want));
+    ptx_fail(&k->b->r, &raw->at, "this constant is no .%s", ptx_type_name(want));
   return o;
 }
 
@@ -242,7 +244,9 @@ static ptx_operand from_vector(binding *k, const ptx_raw *raw, bool written, uns
     for (unsigned i = 0; i < have; i++)
       list[i] = element(k, &raw->elements[i], written, want);
   } else {
-    ref f = look_up(k->b, &raw->name);
+    ref f = raw->kind == PTX_RAW_NAME && raw->part.kind == PTX_T_END ? look_up(k->b, &raw->name) : (ref){0};
+    if (f.kind != REF_VECTOR)
+      ptx_fail(&k->b->r, &raw->at, "%s takes a vector of %u here", name_of(k), n);
     have = f.parts;
     for (unsigned i = 0; i < have; i++) {
       list[i] = from_reg(k, &raw->at, f.index + i, want);
@@ -294,6 +298,12 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
   bool whole = raw->kind == PTX_RAW_NAME && raw->indexed; /* a[3] without brackets around */
   if (raw->kind != PTX_RAW_MEM && !whole)
     ptx_fail(&b->r, &raw->at, "%s takes an address in brackets here", name_of(k));
+  if (raw->behind.kind == PTX_T_DOT) {
+    if (k->insn->op != PTX_OP_ld_mem || raw->behind.bytes != 7 || memcmp(raw->behind.text, "unified", 7) != 0)
+      ptx_fail(&b->r, &raw->behind, "'.%.*s' cannot stand behind an address", PTX_TEXT(&raw->behind));
+    ptx_need(b, &raw->behind, 80, 90, false);
+    k->insn->mods.unified = PTX_UNIFIED;
+  }
   if (raw->name.kind == PTX_T_END)
     return (ptx_operand){.kind = PTX_MEM_IMM, .offset = raw->offset};
   ref f = look_up(b, &raw->name);
@@ -650,7 +660,7 @@ static void check_arguments(ptx_builder *b, call *c, const ptx_token *callee, co
                             uint32_t n, const char *what) {
   bool open_end = n && params[n - 1].unsized; /* the last parameter takes whatever follows */
   if (open_end ? c->n + 1 < n : c->n != n)
-    ptx_fail(&b->r, callee, "'%.*s' has %u %s, not %u", PTX_TEXT(callee), n, what, c->n);
+    ptx_fail(&b->r, callee, "'%.*s' has %u %s%s, not %u", PTX_TEXT(callee), n, what, n == 1 ? "" : "s", c->n);
   for (unsigned a = 0; a < c->n && a < n; a++) {
     const ptx_var *p = &params[a];
     ptx_operand *o = &c->list[a];
@@ -711,8 +721,8 @@ void ptx_read_call(ptx_builder *b, ptx_insn *i) {
     const ptx_func *fn = &u->m.funcs[f.index];
     if (fn->entry)
       ptx_fail(r, &callee, "'%.*s' is a kernel", PTX_TEXT(&callee));
-    check_arguments(b, rets, &callee, fn->rets, fn->n_rets, "results");
-    check_arguments(b, args, &callee, fn->params, fn->n_params, "parameters");
+    check_arguments(b, rets, &callee, fn->rets, fn->n_rets, "result");
+    check_arguments(b, args, &callee, fn->params, fn->n_params, "parameter");
     b->operands[i->operands + 1] = (ptx_operand){.kind = PTX_FUNC, .index = f.index};
   } else if (f.kind == REF_REG) {
     ptx_type t = (ptx_type)b->regs[f.index].type;
@@ -729,8 +739,8 @@ void ptx_read_call(ptx_builder *b, ptx_insn *i) {
     uint32_t d = base_map_get(&b->labels, key);
     if (d != BASE_MISSING && b->decls[d].kind == PTX_D_PROTO && f.kind == REF_REG) {
       const ptx_proto *p = &b->protos[b->decls[d].index];
-      check_arguments(b, rets, &callee, p->rets, p->n_rets, "results");
-      check_arguments(b, args, &callee, p->params, p->n_params, "parameters");
+      check_arguments(b, rets, &callee, p->rets, p->n_rets, "result");
+      check_arguments(b, args, &callee, p->params, p->n_params, "parameter");
     }
     *PTX_PUSH(b, uses) = (ptx_use){key, *proto, i->operands + 3, 0};
     b->operands[i->operands + 3] = (ptx_operand){.kind = PTX_PROTO, .index = PTX_NONE};

@@ -9,7 +9,7 @@ void ptx_read_file(ptx_reader *r) {
   uint32_t index = ptx_expect_u32(r, "the number of a file");
   ptx_token name = r->token;
   if (name.kind != PTX_T_STRING)
-    ptx_fail(r, &name, "expected the name of a file");
+    ptx_unexpected(r, "the name of a file");
   ptx_next(r);
   while (ptx_accept(r, ",")) /* time and size of the file */
     ptx_expr_int(r);

@@ -23,7 +23,7 @@ static void put_scalar(base_text *out, ptx_type type, uint64_t bits) {
 
 static void put_address(base_text *out, const ptx_unit *u, const ptx_var *v, const ptx_reloc *r) {
   unsigned whole = ptx_type_bytes((ptx_type)v->type) > 8 ? 8 : ptx_type_bytes((ptx_type)v->type);
-  bool masked = r->shift || r->bytes != whole;
+  bool masked = r->shift || r->bytes != whole || whole < 4;
   if (masked) {
     uint64_t ones = r->bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * r->bytes) - 1;
     base_putf(out, "0x%llX(", (unsigned long long)(ones << r->shift));
@@ -73,7 +73,8 @@ static void put_value(init *in, unsigned dim, uint64_t offset) {
 }
 
 /* Everything but the linkage and the ';'. A space of none is a register. */
-void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name) {
+void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name,
+                   const char *suffix) {
   base_putf(out, ".%s ", v->space == PTX_SPACE_GENERIC ? "reg" : ptx_mod_name((ptx_mod)v->space));
   if (v->managed || v->has_unified) {
     base_puts(out, ".attribute(");
@@ -96,7 +97,7 @@ void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const ch
     if (v->ptr_align)
       base_putf(out, ".align %u ", v->ptr_align);
   }
-  base_puts(out, name);
+  base_putf(out, "%s%s", name, suffix);
   for (unsigned d = 0; d < v->n_dims; d++)
     if (v->dims[d])
       base_putf(out, "[%u]", v->dims[d]);
@@ -112,7 +113,7 @@ void ptx_print_params(base_text *out, const ptx_var *list, uint32_t n) {
   base_puts(out, "(");
   for (uint32_t i = 0; i < n; i++) {
     base_puts(out, i ? ", " : "");
-    ptx_print_var(out, NULL, &list[i], list[i].name);
+    ptx_print_var(out, NULL, &list[i], list[i].name, "");
   }
   base_puts(out, ")");
 }
@@ -181,12 +182,12 @@ static void put_item(ptx_unit *u, const item *i, base_text *out) {
     const ptx_var *v = &u->m.vars[i->index];
     if (same_place(i->place, v->defined)) {
       base_puts(out, linkage(v->linkage));
-      ptx_print_var(out, u, v, v->name);
+      ptx_print_var(out, u, v, v->name, "");
     } else {
       ptx_var before = *v; /* a declaration in front of the definition */
       before.init = NULL;
       base_puts(out, linkage(PTX_LINK_EXTERN));
-      ptx_print_var(out, u, &before, v->name);
+      ptx_print_var(out, u, &before, v->name, "");
     }
     base_puts(out, ";\n");
     return;

@@ -18,7 +18,8 @@ typedef struct ptx_printer {
 void ptx_print_body(const ptx_unit *u, const ptx_body *b, base_text *out);
 
 /* print.c */
-void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name);
+/* `suffix` goes behind the name. */
+void ptx_print_var(base_text *out, const ptx_unit *u, const ptx_var *v, const char *name, const char *suffix);
 void ptx_print_params(base_text *out, const ptx_var *list, uint32_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* print_body.c: a function's body as PTX text. Scopes are gone by then: all registers and variables stand in
  * front, and a name that several scopes declared gets a number behind it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx/body.h"
@@ -249,6 +250,8 @@ static void put_insn(const ptx_printer *p, const ptx_insn *i) {
       continue;
     base_puts(out, first ? " " : table->slots[table->forms[i->form].first_slot + n].bar ? "|" : ", ");
     put_operand(p, i, o);
+    if (i->mods.unified && o->kind >= PTX_MEM_REG && o->kind <= PTX_MEM_IMM)
+      base_puts(out, ".unified");
     first = false;
   }
   base_puts(out, ";");
@@ -279,10 +282,11 @@ static void put_declarations(const ptx_printer *p, const ptx_func *f) {
   uint32_t params = n_params(b, f);
   put_regs(p, n_param_regs(b, params));
   for (uint32_t i = params; i < b->n_vars; i++) {
-    base_puts(p->out, "\t");
-    ptx_print_var(p->out, p->unit, &b->vars[i], b->vars[i].name);
+    char suffix[16] = "";
     if (p->var_suffix[i])
-      base_putf(p->out, "$%u_", p->var_suffix[i]);
+      snprintf(suffix, sizeof suffix, "$%u_", p->var_suffix[i]);
+    base_puts(p->out, "\t");
+    ptx_print_var(p->out, p->unit, &b->vars[i], b->vars[i].name, suffix);
     base_puts(p->out, ";\n");
   }
   for (uint32_t i = 0; i < b->n_pragmas; i++)

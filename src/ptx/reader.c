@@ -68,13 +68,18 @@ bool ptx_accept_dot(ptx_reader *r, const char *word) {
   return true;
 }
 
-static _Noreturn void unexpected(ptx_reader *r, const char *wanted) {
+_Noreturn void ptx_unexpected(ptx_reader *r, const char *wanted) {
   ptx_token t = r->token;
   switch (t.kind) {
   case PTX_T_END:
     ptx_fail(r, &t, "expected %s before the end of the text", wanted);
   case PTX_T_BAD:
-    ptx_fail(r, &t, "expected %s, found something that is no token of PTX", wanted);
+    if (strncmp(t.text, "/*", 2) == 0)
+      ptx_fail(r, &t, "this comment does not end");
+    if (t.text > r->unit->m.text && t.text[-1] == '"')
+      ptx_fail(r, &t, "this string does not end");
+    ptx_fail(r, &t,
+             t.text[0] >= '0' && t.text[0] <= '9' ? "this is no number" : "this is no character of PTX");
   case PTX_T_DOT:
     ptx_fail(r, &t, "expected %s before '.%.*s'", wanted, (int)(t.bytes < 40 ? t.bytes : 40), t.text);
   default:
@@ -86,13 +91,13 @@ void ptx_expect(ptx_reader *r, const char *punct) {
   if (!ptx_accept(r, punct)) {
     char wanted[16];
     snprintf(wanted, sizeof wanted, "'%s'", punct);
-    unexpected(r, wanted);
+    ptx_unexpected(r, wanted);
   }
 }
 
 ptx_token ptx_expect_name(ptx_reader *r, const char *what) {
   if (r->token.kind != PTX_T_NAME)
-    unexpected(r, what);
+    ptx_unexpected(r, what);
   return ptx_next(r);
 }
 
@@ -103,7 +108,7 @@ ptx_directive ptx_directive_at(const ptx_reader *r) {
 uint32_t ptx_expect_u32(ptx_reader *r, const char *what) {
   ptx_token t = r->token;
   if (!ptx_expr_begins(r))
-    unexpected(r, what);
+    ptx_unexpected(r, what);
   int64_t v = ptx_expr_int(r);
   if (v < 0 || v > UINT32_MAX)
     ptx_fail(r, &t, "%s out of range", what);

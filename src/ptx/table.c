@@ -7,14 +7,7 @@
 #include <string.h>
 #include <threads.h>
 
-enum {
-  MAX_FORMS = 512,
-  MAX_ITEMS = 3072,
-  MAX_CHOICES = 8192,
-  MAX_SLOTS = 2048,
-  MAX_TEXTS = 512,
-  HASH_SLOTS = 2048
-};
+enum { MAX_ITEMS = 4096, MAX_CHOICES = 16384, MAX_SLOTS = 4096, MAX_TEXTS = 512, HASH_SLOTS = 2048 };
 
 static const struct {
   const char *name;
@@ -75,6 +68,9 @@ static const struct {
 #define FORM(words, operands, isa, sm) {PTX_OPS, words, operands, isa, sm},
 #include "ptx/opcodes.def"
 };
+
+/* a row or a form: more than there are forms */
+enum { MAX_FORMS = sizeof source / sizeof source[0] };
 
 static ptx_form forms[MAX_FORMS];
 static ptx_item items[MAX_ITEMS];

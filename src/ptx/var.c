@@ -47,6 +47,10 @@ static uint32_t symbol_at(ptx_reader *r, bool *is_func) {
   uint32_t index = ptx_symbol(r->unit, t.text, t.bytes, is_func);
   if (index == UINT32_MAX)
     ptx_fail(r, &t, "unknown symbol '%.*s'", PTX_TEXT(&t));
+  if (!*is_func && r->unit->vars[index].space != PTX_SPACE_GLOBAL &&
+      r->unit->vars[index].space != PTX_SPACE_CONST)
+    ptx_fail(r, &t, "the address of '%.*s', in .%s, is no initial value", PTX_TEXT(&t),
+             ptx_mod_name((ptx_mod)r->unit->vars[index].space));
   return index;
 }
 
@@ -56,17 +60,21 @@ static ptx_reloc address(ptx_reader *r) {
   if (ptx_accept(r, "generic")) {
     a.generic = true;
     ptx_expect(r, "(");
+    ptx_token t = r->token;
     a.index = symbol_at(r, &a.is_func);
+    if (a.is_func)
+      ptx_fail(r, &t, "a function has no generic address");
     ptx_expect(r, ")");
   } else {
     a.index = symbol_at(r, &a.is_func);
   }
-  if (ptx_is(r, "+") || ptx_is(r, "-")) {
-    bool minus = ptx_next(r).text[0] == '-';
-    uint64_t v = (uint64_t)ptx_expr_int(r);
-    a.addend = (int64_t)(minus ? 0 - v : v);
-  }
+  if (ptx_accept(r, "+"))
+    a.addend = ptx_expr_int(r);
   return a;
+}
+
+static bool is_integer(ptx_type t) {
+  return ptx_type_base(t) == PTX_BASE_UINT || ptx_type_base(t) == PTX_BASE_SINT;
 }
 
 static void put_reloc(init *in, ptx_reloc a, uint64_t offset, unsigned bytes, unsigned shift) {
@@ -85,8 +93,9 @@ static void masked_address(init *in, const ptx_token *at, uint64_t mask, uint64_
   for (unsigned s = shift; s < 64 && (mask >> s & 0xff) == 0xff; s += 8)
     bytes++;
   uint64_t ones = bytes >= 8 ? UINT64_MAX : ((UINT64_C(1) << 8 * bytes) - 1) << shift % 64;
-  if (!bytes || mask != ones || bytes > type_bytes)
-    ptx_fail(in->r, at, "a mask of an address covers whole bytes, no more than its variable's type");
+  if (!bytes || mask != ones || bytes > type_bytes || !is_integer((ptx_type)in->v->type))
+    ptx_fail(in->r, at,
+             "a mask covers whole bytes of an address, as many as its variable's integer type at most");
   ptx_expect(in->r, "(");
   ptx_reloc a = address(in->r);
   ptx_expect(in->r, ")");
@@ -103,9 +112,9 @@ static void scalar(init *in, uint64_t offset) {
   if (offset + bytes > in->end)
     in->end = offset + bytes;
   if (t.kind == PTX_T_NAME && !ptx_is(r, "WARP_SZ")) {
-    if (bytes < 4 || ptx_type_base(type) == PTX_BASE_FLOAT)
+    if (bytes < 4 || !is_integer(type))
       ptx_fail(r, &t, "an address does not fit into a .%s", ptx_type_name(type));
-    put_reloc(in, address(r), offset, bytes > 8 ? 8 : bytes, 0);
+    put_reloc(in, address(r), offset, bytes, 0);
     return;
   }
   if (t.kind == PTX_T_INT) {
@@ -131,10 +140,7 @@ static void value(init *in, unsigned dim, uint64_t offset) {
   const ptx_var *v = in->v;
   unsigned levels = v->n_dims + (v->vec > 1);
   if (dim == levels) {
-    bool braced = ptx_accept(r, "{"); /* a scalar may wear braces */
     scalar(in, offset);
-    if (braced)
-      ptx_expect(r, "}");
     return;
   }
   if (!ptx_is(r, "{"))
@@ -158,6 +164,8 @@ static void value(init *in, unsigned dim, uint64_t offset) {
     if (!ptx_accept(r, ","))
       break;
   }
+  if (dim == v->n_dims && n != limit)
+    ptx_fail(r, &r->token, "a vector of %u has %u initial values", v->vec, (unsigned)n);
   ptx_expect(r, "}");
   if (dim == 0)
     in->elements = n;
@@ -173,6 +181,8 @@ static void read_init(ptx_reader *r, ptx_var *v) {
     ptx_next(r);
     return;
   }
+  if (v->type == PTX_F16 || v->type == PTX_F16X2)
+    ptx_fail(r, &at, "a variable of .%s has no initial value", ptx_type_name((ptx_type)v->type));
   value(&in, 0, 0);
   if (v->unsized) {
     if (!in.elements || in.elements > UINT32_MAX)
@@ -328,14 +338,15 @@ void ptx_read_vars(ptx_reader *r, ptx_var base, ptx_var_place where, ptx_add_var
         ptx_fail(r, &name, "an external variable has no initial value here");
       read_init(r, &v);
     }
-    if (v.unsized && where != PTX_AT_PARAM && v.linkage != PTX_LINK_EXTERN)
+    if (v.unsized && where != PTX_AT_OPEN_PARAM && v.linkage != PTX_LINK_EXTERN)
       ptx_fail(r, &name, "the size of '%.*s' is missing", PTX_TEXT(&name));
     set_bytes(r, &name, &v);
     add(r, &v, &name, context);
-  } while (where != PTX_AT_PARAM && ptx_accept(r, ","));
+  } while (where < PTX_AT_PARAM && ptx_accept(r, ","));
 }
 
 typedef struct params {
+  base_strings names;
   ptx_var *list;
   uint32_t n, capacity;
   uint64_t end;
@@ -344,9 +355,12 @@ typedef struct params {
 
 static void add_param(ptx_reader *r, const ptx_var *v, const ptx_token *name, void *context) {
   params *p = context;
+  bool nameless = name->bytes == 1 && name->text[0] == '_';
+  if (!nameless && base_interned(&p->names, name->text, name->bytes))
+    ptx_fail(r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   ptx_var *to = BASE_PUSH(&r->unit->arena, p->list, p->n, p->capacity);
   *to = *v;
-  to->name = base_copy(&r->unit->arena, name->text, name->bytes);
+  to->name = base_intern(&p->names, name->text, name->bytes);
   if (v->space == PTX_SPACE_GENERIC)
     return;
   to->offset = (p->end + v->align - 1) / v->align * v->align;
@@ -358,6 +372,7 @@ static void add_param(ptx_reader *r, const ptx_var *v, const ptx_token *name, vo
 const ptx_var *ptx_read_params(ptx_reader *r, bool entry, uint32_t *n, uint32_t *bytes, uint32_t *align) {
   enum { MAX_KERNEL_BYTES = 32764, MAX_BYTES = 1 << 24 };
   params p = {.align = 1};
+  base_strings_init(&p.names, &r->unit->arena);
   ptx_token at = r->token;
   ptx_expect(r, "(");
   while (!ptx_is(r, ")")) {
@@ -367,7 +382,9 @@ const ptx_var *ptx_read_params(ptx_reader *r, bool entry, uint32_t *n, uint32_t 
       ptx_fail(r, &t, "expected '.param'");
     ptx_next(r);
     ptx_var base = {.space = ptx_space_of(d)};
-    ptx_read_vars(r, base, PTX_AT_PARAM, add_param, &p);
+    if (d == PTX_DIR_PARAM && (ptx_is_dot(r, "v2") || ptx_is_dot(r, "v4")))
+      ptx_fail(r, &r->token, "a parameter is no vector");
+    ptx_read_vars(r, base, entry ? PTX_AT_PARAM : PTX_AT_OPEN_PARAM, add_param, &p);
     if (!ptx_accept(r, ","))
       break;
   }

@@ -7,6 +7,7 @@
  *   t_ptx memory FILE...        the n-th allocation fails, for every n
  *   t_ptx mutate SEED N FILE... N damaged copies of each: nothing crashes
  *   t_ptx flow FILE...          prints blocks with successors and joins, as the file's "// flow:" lines say
+ *   t_ptx access FILE...        what each instruction does to memory, as a "// access:" behind it says
  *   t_ptx print FILE            the program as text
  *   t_ptx table                 the instruction table, for people
  */
@@ -415,6 +416,53 @@ static bool flow(const char *name) {
   return ok;
 }
 
+static const char *word(unsigned mod) {
+  return mod ? ptx_mod_name((ptx_mod)mod) : "-";
+}
+
+/* "// access: r global acquire gpu - 4x1": what is done, space, order, scope, proxy, bytes x elements; "; "
+ * between two, "none" for none. Each instruction with such a comment on its line is checked. */
+static bool access(const char *name) {
+  size_t bytes;
+  char *text = read_file(name, &bytes);
+  ptx_module *m = ptx_module_new(name, text, bytes);
+  bool ok = m && ptx_check(m);
+  unsigned checked = 0;
+  for (uint32_t f = 0; ok && f < m->n_funcs; f++) {
+    const ptx_body *b = ptx_body_of(m, f);
+    for (uint32_t i = 0; b && i < b->n_insns; i++) {
+      const char *line = text;
+      for (uint32_t l = 1; l < b->insns[i].place.line; l++)
+        line = strchr(line, '\n') + 1;
+      size_t length = strcspn(line, "\n");
+      const char *mark = strstr(line, "// access: ");
+      if (!mark || mark > line + length)
+        continue;
+      ptx_access a[2];
+      unsigned n = ptx_accesses(b, &b->insns[i], a);
+      base_text got = {0};
+      for (unsigned k = 0; k < n; k++)
+        base_putf(&got, "%s%s%s %s %s %s %s %ux%u", k ? "; " : "", a[k].reads ? "r" : "",
+                  a[k].writes ? "w" : "", word(a[k].space), word(a[k].order), word(a[k].scope),
+                  word(a[k].proxy), a[k].bytes, a[k].count);
+      if (!n)
+        base_puts(&got, "none");
+      size_t wanted = (size_t)(line + length - mark) - 11;
+      if (got.length != wanted || memcmp(got.bytes, mark + 11, wanted) != 0) {
+        fprintf(stderr, "FAILED %s:%u: got %s\n", name, b->insns[i].place.line, got.bytes);
+        ok = false;
+      }
+      checked++;
+      base_text_free(&got);
+    }
+  }
+  if (m)
+    print_diags(m);
+  ptx_module_free(m);
+  free(text);
+  return ok && checked;
+}
+
 static bool print(const char *name) {
   size_t bytes;
   char *text = read_file(name, &bytes);
@@ -447,8 +495,9 @@ int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "table") == 0)
     return table();
   if (argc < 3) {
-    fprintf(stderr, "usage: t_ptx pass|reject|rows|unmodelled|memory|flow|print FILE... | mutate SEED N "
-                    "FILE... | table\n");
+    fprintf(stderr,
+            "usage: t_ptx pass|reject|rows|unmodelled|memory|flow|access|print FILE... | mutate SEED N "
+            "FILE... | table\n");
     return 2;
   }
   int failed = 0, from = 2;
@@ -470,6 +519,7 @@ int main(int argc, char **argv) {
               : strcmp(mode, "memory") == 0     ? memory(argv[i])
               : strcmp(mode, "mutate") == 0     ? mutate(argv[i], n)
               : strcmp(mode, "flow") == 0       ? flow(argv[i])
+              : strcmp(mode, "access") == 0     ? access(argv[i])
                                                 : print(argv[i]);
     failed += !ok;
   }
