@@ -79,7 +79,7 @@ static void fill(sim_build *w, const ptx_insn *i, sim_op *op) {
 
 static bool select_op(sim_build *w, const ptx_insn *i, sim_op *op) {
   static sim_select *const own[] = {sim_select_control,   sim_select_barrier,  sim_select_collective, sim_select_copy,
-                                    sim_select_mbarrier, sim_select_address, NULL};
+                                    sim_select_mbarrier, sim_select_address, sim_select_atom, NULL};
   const ptx_body *b = w->f->body;
   for (unsigned s = 0; own[s]; s++)
     if (own[s](w, b, i, op))
@@ -242,6 +242,7 @@ static void fix_targets(sim_build *w) {
   for (uint32_t k = 0; k < w->n_fixups; k++) {
     sim_op *op = &f->ops[w->fixups[k]];
     op->target = &f->ops[f->op_of[op->imm]];
+    op->c = sim_is_join(op->target);
   }
   w->n_fixups = 0;
   for (uint32_t t = 0; t < f->n_tables; t++)
@@ -291,7 +292,7 @@ static void decode_func(sim_build *w) {
     }
   }
   f->op_of[b->n_insns] = f->n_ops;
-  sim_make_return(&last); /* for a body that runs off its end */
+  sim_make_return(&last, f); /* for a body that runs off its end */
   sim_emit(w, &last);
   fix_targets(w);
 }
@@ -363,6 +364,8 @@ static void decode_all(sim_build *w) {
         add_all(w, m);
     }
   }
+  for (uint32_t k = 0; k < c->n_funcs; k++)
+    sim_link_calls(c->funcs[k]);
   w->f = c->funcs[0];
   sim_op end = {0};
   w->in_prologue = true;

@@ -31,10 +31,15 @@ typedef struct sim_span {
   sim_allocation info;
 } sim_span;
 
+typedef enum sim_granule { SIM_FREE, SIM_PLAIN, SIM_READ_ONLY } sim_granule;
+static inline bool sim_granule_ok(uint8_t g, bool writes) {
+  return g == SIM_PLAIN || (g == SIM_READ_ONLY && !writes);
+}
+
 typedef struct sim_memory {
   uint8_t *base, *end;     /* the reserved range */
   uint64_t bytes, used, limit;
-  uint8_t *granules;       /* 1: allocated; one byte for each SIM_GRANULE bytes */
+  uint8_t *granules;       /* one byte for each SIM_GRANULE bytes: sim_granule */
   sim_span *spans;         /* allocations by address */
   uint32_t n_spans, cap_spans;
   sim_span *host;          /* registered host ranges and peers, by address; info.kind HOST: watched */
@@ -228,15 +233,16 @@ _Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *form
 /* Selectors of src/sim itself, asked before those of the level. */
 sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy, sim_select_mbarrier,
     sim_select_address;
-/* Of handlers that several files need. */
-sim_fn sim_join_full, sim_join_masked;
-void sim_make_branch(sim_op *op, uint32_t pred); /* the rest is the decoder's */
+/* control.c: ops that the decoder makes itself. */
+void sim_make_branch(sim_op *op, uint32_t pred); /* target, orders and direction are the decoder's */
 void sim_make_guard(sim_op *op, uint32_t pred);
 void sim_make_join(sim_op *op);
-void sim_make_return(sim_op *op);
+void sim_make_return(sim_op *op, const sim_func *f);
 void sim_make_unmodelled(sim_op *op);
 void sim_make_stop(sim_op *op);
 void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset);
+bool sim_is_join(const sim_op *op);
+void sim_link_calls(sim_func *f);
 
 /* ------------------------------------------------------------------ running */
 
@@ -263,7 +269,7 @@ typedef struct sim_probe {
   uint32_t before_words;
   sim_watched *watched;
   uint32_t n_watched, cap_watched;
-  bool running, wrote, clock, spoiled, host;
+  bool running, wrote, clock, spoiled, host, calls;
   uint32_t insns;
 } sim_probe;
 
@@ -280,7 +286,8 @@ typedef struct sim_unit {
   uint32_t number, count; /* barrier */
   uint32_t rank;          /* scratch of collectives */
   uint64_t wake;
-  int32_t turns;          /* quanta left before others get a turn */
+  int64_t turn;           /* warp instructions left before other units of the warp get a turn */
+  uint32_t naps;          /* nanosleeps since it last was a quantum's end */
   const sim_op *loop;     /* where its quantum last ended, */
   uint32_t loops;         /* how often there, */
   uint32_t next_probe;    /* and at which of those it probes again */
@@ -355,7 +362,7 @@ typedef struct sim_grid {
   uint64_t n_blocks, next_block, done, resident;
   uint32_t n_threads, cluster_blocks;
   uint32_t cluster_dim[3];
-  uint32_t shared_bytes;
+  uint32_t shared_bytes, shared_begin; /* begin: what the system reserves may not be used */
   sim_need need;
   sim_fit fit;
   uint64_t params; /* address */
@@ -391,7 +398,7 @@ struct sim_device {
   uint32_t next_sm;
 };
 
-/* A probe's or a watcher's sight of one access: slow.c. */
+#define SIM_FRAMES_MAX (256u << 20) /* bytes of registers of one warp */
 typedef struct sim_run {
   sim_ctx ctx; /* first: a sim_ctx * is a sim_run * */
   sim_device *device;
@@ -405,7 +412,10 @@ typedef struct sim_run {
   uint32_t from;      /* instruction at which straight-line running began, for counting */
   int64_t budget;     /* warp instructions left of this turn */
   uint64_t lanes;     /* popcount of the mask */
-  uint64_t other_key; /* the lowest key of the warp's other ready units; UINT64_MAX: none */
+  uint64_t depth_key; /* the part of the unit's key that its depth makes */
+  uint64_t other_key; /* the lowest key, of those above its own, of the warp's other ready units; UINT64_MAX: none */
+  bool quantum;       /* the unit stopped because its budget was used up, at a loop's head */
+  bool progress;      /* something was run but loops that only look at the clock */
   uint64_t warp_insns, thread_insns;
   sim_probe *probe;   /* the unit's, while it runs */
   const sim_watcher *watcher;
@@ -429,10 +439,18 @@ static inline uint32_t sim_count(uint32_t mask) {
 
 /* sched.c: units of a warp. All of them may be called by handlers; a handler that changed who goes next returns
  * NULL. */
+enum { SIM_WARP_QUANTUM = 128, SIM_UNIT_TURN = 8192, SIM_BLOCK_QUANTUM = 1 << 16 };
+static inline uint64_t sim_depth_key(uint32_t depth) {
+  return (uint64_t)(UINT32_MAX - depth) << 32;
+}
+sim_unit *sim_unit_new(sim_warp *w, uint32_t lanes, const sim_unit *like);
 sim_unit *sim_unit_split(sim_warp *w, sim_unit *u, uint32_t lanes); /* lanes leave u for a new unit, like it */
 void sim_unit_state_set(sim_warp *w, sim_unit *u, sim_unit_state s);
 void sim_unit_drop(sim_warp *w, sim_unit *u);
-void sim_unit_at(sim_unit *u, const sim_op *pc, uint32_t order);
+static inline void sim_unit_at(sim_unit *u, const sim_op *pc, uint32_t order) {
+  u->pc = pc;
+  u->key = sim_depth_key(u->depth) + order;
+}
 /* Counts what was run up to and with o, and goes on counting from op `to`. */
 static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
   int64_t n = (int64_t)o->insn + 1 - r->from;
@@ -441,13 +459,17 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
   r->budget -= n;
   r->from = to->insn;
 }
-/* Stops the unit before, or with, op `next`: the usual end of a handler that waits. */
+/* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
 void sim_lanes_exit(sim_run *r, uint32_t lanes);
 bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
+bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
-sim_answer sim_say(sim_run *r, sim_event *e); /* fills who */
+void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o); /* fills who; only if there is a watcher */
 void sim_who_of(const sim_run *r, uint32_t lanes, const sim_op *o, sim_who *out);
+static inline bool sim_watches(const sim_run *r, uint32_t what) {
+  return r->watcher && (r->watcher->watch & what);
+}
 
 /* probe.c */
 void sim_probe_begin(sim_run *r, const sim_op *head);
@@ -469,27 +491,60 @@ void sim_block_end(sim_device *d, sim_block *b);
 void sim_grid_free(sim_device *d, sim_grid *g);
 void sim_block_prologue(sim_run *r, sim_block *b);
 
-/* slow.c: an access as watchers and probes see it, and any access to what is not plain */
+/* ------------------------------------------------------------------ access.c: memory */
+
+/* What an access does, for whoever does not have it compiled into a handler. In an op of memory, a is the place of the
+ * address, x an offset to it, y a sim_access_flag, more a sim_moves. */
 typedef struct sim_moves {
-  uint8_t space;     /* of the instruction */
-  uint8_t bytes;     /* of an element */
-  uint8_t n;         /* elements */
+  uint8_t space; /* as the instruction says; of a function's parameters and results LOCAL, of a kernel's PARAM */
+  uint8_t bytes; /* of an element */
+  uint8_t n;     /* elements */
   uint8_t order, scope, proxy;
-  bool is_signed, is_float;
-  uint8_t lane_bytes; /* of the registers */
-  uint8_t rop;       /* of an atomic */
-  uint8_t type;
-  uint32_t places[8]; /* of registers */
+  uint8_t type, rop;
+  bool is_signed, noftz;
+  uint8_t reg_bits, lane_bytes; /* of the registers */
+  uint32_t places[8];  /* registers that are loaded or stored, or an atomic's operand b */
+  uint32_t compare;    /* atom.cas: its operand c is what is stored, b what is compared; place of c */
+  uint32_t results[8]; /* of an atomic; SIM_NOWHERE: none */
 } sim_moves;
-/* Fills r->pointer of the lanes of c->mask for an access of `bytes` bytes at each (aligned to `align`), and
- * r->address; false: a fault is raised. write: the memory must be writable. */
-bool sim_resolve(sim_run *r, const sim_op *o, uint8_t space, uint32_t bytes, uint32_t align, bool write);
-uint8_t *sim_resolve_one(sim_run *r, uint64_t address, uint8_t space, uint32_t bytes, uint32_t lane, uint8_t *found,
-                         uint32_t *rank, uint64_t *offset);
+
+enum {
+  SIM_WIDE = 1,        /* lanes of the address have 8 bytes */
+  SIM_ORDERED = 2,     /* acquires or releases */
+  SIM_GLOBAL = 0,      /* and const, and a kernel's parameters */
+  SIM_SHARED = 4,
+  SIM_LOCAL = 8,
+  SIM_GENERIC = 12,
+  SIM_SPACES = 12
+};
+
+sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op, unsigned address_operand);
+void sim_moves_regs(sim_build *w, const ptx_body *b, const ptx_operand *o, uint32_t places[8], sim_moves *m);
+
+typedef struct sim_found {
+  uint8_t *at;     /* NULL: no memory, or one that may not be used so */
+  uint8_t space;
+  bool misaligned;
+  uint32_t rank;   /* shared memory of which block; SIM_NOWHERE: the own one */
+  uint64_t offset; /* in shared or local memory; else the address */
+} sim_found;
+sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align, uint32_t lane,
+                   bool writes);
+const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, uint8_t space, uint64_t address,
+                             uint32_t bytes, uint32_t lane, bool writes);
+/* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
+bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
-/* One atomic operation of any type on plain memory: *old is what was there. False: nothing was stored. */
-bool sim_atomic(uint8_t rop, uint8_t type, bool noftz, void *at, const uint64_t b[2], const uint64_t c[2],
-                uint64_t old[2], uint64_t stored[2]);
+sim_select sim_select_atom;
+/* One atomic operation on memory; *old is what was there, *stored what is now. False: nothing was stored.
+ * locked: others of this process may be at it too. */
+bool sim_atomic(const sim_moves *m, void *at, const uint64_t b[2], const uint64_t c[2], uint64_t old[2],
+                uint64_t stored[2], bool locked, bool shared);
+static inline uint64_t sim_extend(const sim_moves *m, uint64_t v) {
+  if (m->is_signed && m->bytes < 8)
+    v = (uint64_t)((int64_t)(v << (64 - 8 * m->bytes)) >> (64 - 8 * m->bytes));
+  return m->reg_bits < 64 ? v & ((UINT64_C(1) << m->reg_bits) - 1) : v;
+}
 
 /* fault.c */
 const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane, uint64_t address,

@@ -121,7 +121,8 @@ uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, co
   m->used += size;
   if (at + size > m->high)
     m->high = at + size;
-  memset(m->granules + (at - base) / SIM_GRANULE, 1, size / SIM_GRANULE);
+  bool constant = kind == SIM_MEMORY_CONST || kind == SIM_MEMORY_PARAM;
+  memset(m->granules + (at - base) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN, size / SIM_GRANULE);
   if (m->defined)
     memset(m->defined + (at - base) / 8, 0, size / 8);
   return at;

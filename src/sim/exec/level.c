@@ -2,17 +2,14 @@
  * they are asked. */
 #include "sim/exec.h"
 
-#define EACH_SELECTOR(X) X(sim_select_mem)
+sim_select SIM_LEVELED(sim_select_mem);
+#define ARITHMETIC(name) sim_select SIM_LEVELED(name);
+#include "sim/exec/arithmetic.def"
 
-#define DECLARE(name) sim_select SIM_LEVELED(name);
-EACH_SELECTOR(DECLARE)
-#undef DECLARE
-
-static sim_select *const selectors[] = {
-#define ENTRY(name) SIM_LEVELED(name),
-    EACH_SELECTOR(ENTRY)
-#undef ENTRY
-        NULL};
+static sim_select *const selectors[] = {SIM_LEVELED(sim_select_mem),
+#define ARITHMETIC(name) SIM_LEVELED(name),
+#include "sim/exec/arithmetic.def"
+                                        NULL};
 
 static void spread(uint32_t mask, uint32_t lane[SIM_LANES]) {
   SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) lane[i] = mask & (UINT32_C(1) << i) ? UINT32_MAX : 0;

@@ -1,0 +1,303 @@
+/* access.c: memory, address by address: which space, which bytes, whether they may be used. The fast handlers of
+ * exec/mem.c come here for whatever is not plain; the slow ones here do the same work lane by lane, and tell watchers
+ * and probes.
+ */
+#include <string.h>
+
+#include "sim/machine.h"
+
+/* ------------------------------------------------------------------ decoding */
+
+void sim_moves_regs(sim_build *w, const ptx_body *b, const ptx_operand *o, uint32_t places[8], sim_moves *m) {
+  const ptx_operand *list = o->kind == PTX_VEC ? &b->operands[o->index] : o;
+  m->n = o->kind == PTX_VEC ? (uint8_t)o->count : 1;
+  for (unsigned k = 0; k < m->n && k < 8; k++) {
+    if (list[k].kind == PTX_REG || !m->reg_bits) {
+      m->reg_bits = (uint8_t)sim_operand_bits(b, &list[k]);
+      m->lane_bytes = m->reg_bits <= 32 ? 4 : m->reg_bits / 8;
+    }
+    places[k] = list[k].kind == PTX_SINK ? w->f->trash : sim_place_at(w, b, &list[k]);
+  }
+}
+
+sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op, unsigned address_operand) {
+  sim_moves *m = base_alloc(&w->code->arena, sizeof *m);
+  const ptx_operand *o = sim_operand(b, i, address_operand);
+  int64_t offset;
+  bool wide;
+  op->a = sim_address_place(w, b, o, &offset, &wide);
+  if (offset != (int32_t)offset)
+    sim_decode_fail(w, i, "an offset of %lld", (long long)offset);
+  op->x = (uint32_t)offset;
+  op->y = wide ? SIM_WIDE : 0;
+  op->more = m;
+  m->space = i->mods.space;
+  m->type = i->type[0];
+  m->bytes = (uint8_t)ptx_type_bytes((ptx_type)i->type[0]);
+  m->is_signed = ptx_type_base((ptx_type)i->type[0]) == PTX_BASE_SINT;
+  m->order = i->mods.mmio == PTX_MMIO ? PTX_ORDER_RELAXED : i->mods.order ? i->mods.order : PTX_ORDER_WEAK;
+  m->scope = m->order == PTX_ORDER_WEAK ? PTX_MOD_NONE : m->order == PTX_ORDER_VOLATILE ? PTX_SCOPE_SYS : i->mods.scope;
+  m->proxy = SIM_PROXY_GENERIC;
+  if (m->space == PTX_SPACE_PARAM) {
+    bool of_kernel = w->f->decl->entry && (o->kind != PTX_MEM_VAR || (o->in_body && o->index < w->f->decl->n_params));
+    m->space = of_kernel ? PTX_SPACE_PARAM : PTX_SPACE_LOCAL;
+  }
+  if (m->order == PTX_ORDER_ACQUIRE || m->order == PTX_ORDER_RELEASE || m->order == PTX_ORDER_ACQ_REL)
+    op->y |= SIM_ORDERED;
+  op->y |= m->space == PTX_SPACE_SHARED || m->space == PTX_SPACE_SHARED_CLUSTER ? SIM_SHARED
+           : m->space == PTX_SPACE_LOCAL                                        ? SIM_LOCAL
+           : m->space == PTX_SPACE_GENERIC                                      ? SIM_GENERIC
+                                                                                : SIM_GLOBAL;
+  return m;
+}
+
+/* ------------------------------------------------------------------ finding */
+
+static sim_found in_shared(const sim_run *r, uint64_t address, uint32_t bytes) {
+  sim_found f = {.space = PTX_SPACE_SHARED, .rank = SIM_NOWHERE, .offset = address & SIM_OFFSET_MASK};
+  const sim_block *b = r->block;
+  if (address >> 32)
+    return f;
+  uint32_t rank = (uint32_t)(address >> SIM_RANK_SHIFT);
+  if (rank) { /* of the cluster */
+    if (!b->cluster || rank > b->cluster->n_blocks)
+      return f;
+    b = b->cluster->blocks[rank - 1];
+    if (b != r->block)
+      f.rank = rank - 1;
+    if (b->ended) /* its shared memory is gone */
+      return f;
+  }
+  if (f.offset + bytes <= b->shared_bytes && f.offset >= r->grid->shared_begin)
+    f.at = b->shared + f.offset;
+  return f;
+}
+
+sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align, uint32_t lane,
+                   bool writes) {
+  const sim_warp *w = r->warp;
+  sim_found f = {.space = space, .rank = SIM_NOWHERE, .offset = address};
+  bool generic = space == PTX_SPACE_GENERIC;
+  if (space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER) {
+    f = in_shared(r, address, bytes);
+  } else if (generic && address - SIM_SHARED_WINDOW < SIM_WINDOW_BYTES) {
+    f = in_shared(r, address - SIM_SHARED_WINDOW, bytes);
+  } else if (space == PTX_SPACE_LOCAL || (generic && address - SIM_LOCAL_WINDOW < SIM_WINDOW_BYTES)) {
+    f.space = PTX_SPACE_LOCAL;
+    f.offset = generic ? address - SIM_LOCAL_WINDOW : address;
+    if (f.offset < w->local_bytes && bytes <= w->local_bytes - f.offset)
+      f.at = w->local + (size_t)lane * w->local_bytes + f.offset;
+  } else if (sim_memory_ok(r->memory, address, bytes)) {
+    f.at = (uint8_t *)(uintptr_t)address;
+    const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
+    sim_memory_kind kind = s ? s->info.kind : SIM_MEMORY_HOST;
+    f.space = kind == SIM_MEMORY_CONST ? PTX_SPACE_CONST : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
+    bool legal = writes ? f.space == PTX_SPACE_GLOBAL
+                        : generic || space == f.space || (space == PTX_SPACE_GLOBAL && f.space != PTX_SPACE_PARAM);
+    if (!legal)
+      f.at = NULL;
+  }
+  if (address & (align - 1))
+    f.misaligned = true, f.at = NULL;
+  return f;
+}
+
+const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, uint8_t space, uint64_t address,
+                             uint32_t bytes, uint32_t lane, bool writes) {
+  const char *name = space == PTX_SPACE_GENERIC ? "generic" : ptx_mod_name((ptx_mod)space);
+  sim_fault_kind kind = f->misaligned ? SIM_FAULT_MISALIGNED : SIM_FAULT_ADDRESS;
+  const char *how = f->misaligned               ? "misaligned address"
+                    : address < 4096 && space != PTX_SPACE_SHARED && space != PTX_SPACE_LOCAL ? "null pointer"
+                    : f->space == PTX_SPACE_CONST && writes ? "constant memory, which kernels cannot write, at"
+                                                            : "bad address";
+  return sim_fault_raise(r, o, kind, lane, address, bytes, "%s of %u byte%s (%s): %s 0x%llx", writes ? "write" : "read",
+                         bytes, bytes == 1 ? "" : "s", name, how, (unsigned long long)address);
+}
+
+static uint64_t address_of(const sim_op *o, const void *lanes, uint32_t i) {
+  int64_t offset = (int32_t)o->x;
+  if (o->y & SIM_WIDE)
+    return ((const uint64_t *)lanes)[i] + (uint64_t)offset;
+  return (uint32_t)(((const uint32_t *)lanes)[i] + (uint32_t)offset);
+}
+
+bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes) {
+  const void *lanes = sim_at(&r->ctx, o->a);
+  SIM_EACH(i, r->ctx.mask) {
+    uint64_t address = address_of(o, lanes, i);
+    sim_found f = sim_find(r, m->space, address, bytes, bytes, i, writes);
+    if (!f.at) {
+      sim_bad_access(r, o, &f, m->space, address, bytes, i, writes);
+      return false;
+    }
+    r->address[i] = address;
+    r->pointer[i] = f.at;
+  }
+  return true;
+}
+
+/* ------------------------------------------------------------------ lane by lane, and told */
+
+typedef struct sight {
+  uint64_t address[SIM_LANES]; /* as a watcher wants it */
+  uint64_t read[SIM_LANES][2], written[SIM_LANES][2];
+  uint8_t *at[SIM_LANES];
+  uint8_t rank[SIM_LANES];
+  sim_who who;
+  sim_access a;
+  uint32_t on; /* lanes that do it */
+} sight;
+
+/* Resolves element k of all lanes, and asks the watcher who may go on. False: a fault. */
+static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes, sight *s) {
+  const void *lanes = sim_at(&r->ctx, o->a);
+  uint32_t legal = 0, mask = r->ctx.mask, first_bad = SIM_NOWHERE;
+  uint8_t space = PTX_SPACE_GLOBAL;
+  bool ranked = false;
+  sim_found bad = {0};
+  SIM_EACH(i, mask) {
+    uint64_t address = address_of(o, lanes, i);
+    uint32_t align = k ? m->bytes : m->bytes * m->n;
+    sim_found f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
+    s->at[i] = f.at;
+    s->rank[i] = (uint8_t)(f.rank == SIM_NOWHERE ? r->block->rank : f.rank);
+    ranked |= f.rank != SIM_NOWHERE;
+    s->address[i] = f.offset;
+    r->address[i] = address + (uint64_t)k * m->bytes;
+    space = f.space;
+    if (f.at)
+      legal |= UINT32_C(1) << i;
+    else if (first_bad == SIM_NOWHERE)
+      first_bad = i, bad = f;
+  }
+  sim_who_of(r, mask, o, &s->who);
+  s->a = (sim_access){.who = &s->who,
+                      .reads = reads,
+                      .writes = writes,
+                      .space = space,
+                      .order = m->order,
+                      .scope = m->scope,
+                      .proxy = m->proxy,
+                      .bytes = m->bytes,
+                      .element = k,
+                      .elements = m->n,
+                      .address = s->address,
+                      .rank = ranked ? s->rank : NULL,
+                      .read = s->read,
+                      .written = (const uint64_t(*)[2])s->written};
+  s->on = legal;
+  if (r->watcher && r->watcher->allow) {
+    s->on = r->watcher->allow(r->watcher->user, &s->a, legal) & legal;
+  } else if (first_bad != SIM_NOWHERE) {
+    sim_bad_access(r, o, &bad, m->space, r->address[first_bad], m->bytes, first_bad, writes);
+    return false;
+  }
+  return true;
+}
+
+static void tell(sim_run *r, const sim_op *o, sight *s) {
+  bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
+  if (!sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
+    return;
+  sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
+  s->who.lanes = s->on;
+  if (s->on)
+    sim_say(r, &e, s->on, o);
+}
+
+static const sim_op *done(sim_run *r, const sim_op *o) {
+  return r->yield ? sim_stop(r, o, o + 1) : o + 1;
+}
+
+static void put_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint32_t lane, const uint64_t v[2]) {
+  char *d = (char *)sim_at(&r->ctx, place) + (size_t)lane * m->lane_bytes;
+  uint64_t x[2] = {sim_extend(m, v[0]), m->bytes == 16 ? v[1] : 0};
+  memcpy(d, x, m->lane_bytes);
+}
+
+static void get_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint32_t lane, uint64_t v[2]) {
+  v[0] = v[1] = 0;
+  memcpy(v, (char *)sim_at(&r->ctx, place) + (size_t)lane * m->lane_bytes, m->lane_bytes);
+  if (m->bytes < 8)
+    v[0] &= (UINT64_C(1) << (8 * m->bytes)) - 1;
+}
+
+const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
+  uint64_t values[8][SIM_LANES][2];
+  sight s;
+  for (unsigned k = 0; k < m->n; k++) {
+    if (!look(r, o, m, k, true, false, &s))
+      return NULL;
+    memset(s.read, 0, sizeof s.read);
+    SIM_EACH(i, s.on) {
+      memcpy(s.read[i], s.at[i], m->bytes);
+      if (r->probe)
+        sim_probe_read(r, r->address[i], s.at[i], m->bytes);
+    }
+    if (r->watcher)
+      tell(r, o, &s);
+    memcpy(values[k], s.read, sizeof s.read);
+  }
+  for (unsigned k = 0; k < m->n; k++) /* only now: an address may lie in a register that is loaded */
+    SIM_EACH(i, c->mask)
+      put_lane(r, m, m->places[k], i, values[k][i]);
+  return done(r, o);
+}
+
+const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
+  sight s;
+  for (unsigned k = 0; k < m->n; k++) {
+    if (!look(r, o, m, k, false, true, &s))
+      return NULL;
+    SIM_EACH(i, c->mask)
+      get_lane(r, m, m->places[k], i, s.written[i]);
+    SIM_EACH(i, s.on) {
+      if (r->probe && memcmp(s.at[i], s.written[i], m->bytes))
+        r->probe->wrote = true;
+      memcpy(s.at[i], s.written[i], m->bytes);
+    }
+    s.a.stored = s.on;
+    if (r->watcher)
+      tell(r, o, &s);
+  }
+  return done(r, o);
+}
+
+const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
+  uint64_t values[8][SIM_LANES][2];
+  sight s;
+  for (unsigned k = 0; k < m->n; k++) {
+    if (!look(r, o, m, k, true, true, &s))
+      return NULL;
+    memset(s.read, 0, sizeof s.read);
+    s.a.stored = 0;
+    s.a.returns = m->results[k] != SIM_NOWHERE;
+    SIM_EACH(i, s.on) {
+      uint64_t b[2], x[2] = {0};
+      get_lane(r, m, m->places[k], i, b);
+      if (m->rop == PTX_ROP_CAS)
+        get_lane(r, m, m->compare, i, x);
+      bool stored = sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
+      s.a.stored |= stored ? UINT32_C(1) << i : 0;
+      if (r->probe) {
+        sim_probe_read(r, r->address[i], s.at[i], m->bytes);
+        if (stored && memcmp(s.read[i], s.written[i], m->bytes))
+          r->probe->wrote = true;
+      }
+    }
+    if (r->watcher)
+      tell(r, o, &s);
+    memcpy(values[k], s.read, sizeof s.read);
+  }
+  for (unsigned k = 0; k < m->n; k++)
+    if (m->results[k] != SIM_NOWHERE)
+      SIM_EACH(i, c->mask)
+        put_lane(r, m, m->results[k], i, values[k][i]);
+  return done(r, o);
+}

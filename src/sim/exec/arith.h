@@ -1,0 +1,207 @@
+/* arith.h: what the arithmetic of all types shares: loops over lanes, bit patterns, flushing, saturation,
+ * NaNs, the rounding mode, predicates from lanes. Only files of exec/ include it.
+ *
+ * Whoever computes in a rounding mode other than to nearest sets it with round_to and restores it with
+ * round_back. Both clobber memory, so a lane loop between them, which loads its operands and stores its
+ * results, cannot be moved across; constants must not be folded there, and none of the loops has two of them.
+ */
+#ifndef MUSTER_SIM_ARITH_H
+#define MUSTER_SIM_ARITH_H
+
+#include <string.h>
+
+#include "sim/exec.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#else
+#include <fenv.h>
+#endif
+
+/* A loop that cannot become vector code (a division of integers) is no mistake. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* ---- bit patterns ---- */
+static inline uint32_t bits_of_f32(float x) {
+  uint32_t u;
+  memcpy(&u, &x, 4);
+  return u;
+}
+static inline uint64_t bits_of_f64(double x) {
+  uint64_t u;
+  memcpy(&u, &x, 8);
+  return u;
+}
+static inline float f32_of(uint32_t u) {
+  float x;
+  memcpy(&x, &u, 4);
+  return x;
+}
+static inline double f64_of(uint64_t u) {
+  double x;
+  memcpy(&x, &u, 8);
+  return x;
+}
+
+#define NAN_F32 0x7fffffffu /* what every f32 instruction returns for NaN */
+#define NAN_F16 0x7fffu     /* likewise f16 and bf16 */
+
+/* ---- what the words of an instruction do to a value ---- */
+enum { FTZ = 1, SAT = 2 };
+
+static inline uint32_t flush_bits(uint32_t u) {
+  return u & 0x7f800000 ? u : u & 0x80000000;
+}
+static inline float flush_f32(float x, int how) {
+  return how & FTZ ? f32_of(flush_bits(bits_of_f32(x))) : x;
+}
+/* The end of an f32 instruction: flushed, saturated, or the one NaN. */
+static inline float end_f32(float r, int how) {
+  if (how & FTZ)
+    r = f32_of(flush_bits(bits_of_f32(r)));
+  if (how & SAT) {
+    r = r > 0 ? r : 0.0f; /* NaN and -0 too */
+    return r < 1 ? r : 1.0f;
+  }
+  return r == r ? r : f32_of(NAN_F32);
+}
+/* The end of an f64 instruction: payloads pass as in the machine that runs us, first operand first. A NaN
+ * made here and not passed on is the negative quiet one, as a GPU's. */
+#define QUIET 0x0008000000000000u
+static inline double end_f64(double r, double a, double b, double c) {
+  uint64_t u = a != a   ? bits_of_f64(a) | QUIET
+               : b != b ? bits_of_f64(b) | QUIET
+               : c != c ? bits_of_f64(c) | QUIET
+                        : 0xfff8000000000000u;
+  return r == r ? r : f64_of(u);
+}
+
+/* ---- rounding modes ---- */
+enum { TO_NEAREST, TO_ZERO, DOWN, UP, AWAY }; /* AWAY: to nearest, ties away from zero */
+
+static inline unsigned round_mode(unsigned word) {
+  switch (word) {
+  case PTX_ROUND_RZ:
+  case PTX_ROUND_RZI:
+    return TO_ZERO;
+  case PTX_ROUND_RM:
+  case PTX_ROUND_RMI:
+    return DOWN;
+  case PTX_ROUND_RP:
+  case PTX_ROUND_RPI:
+    return UP;
+  case PTX_ROUND_RNA:
+    return AWAY;
+  }
+  return TO_NEAREST;
+}
+
+#if defined(__SSE2__)
+static inline unsigned round_to(unsigned mode) {
+  static const uint16_t control[] = {0x0000, 0x6000, 0x2000, 0x4000};
+  unsigned was, now;
+  __asm__ volatile("stmxcsr %0" : "=m"(was) : : "memory");
+  now = (was & ~0x6000u) | control[mode];
+  __asm__ volatile("ldmxcsr %0" : : "m"(now) : "memory");
+  return was;
+}
+static inline void round_back(unsigned was) {
+  __asm__ volatile("ldmxcsr %0" : : "m"(was) : "memory");
+}
+#else
+static inline unsigned round_to(unsigned mode) {
+  static const int control[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  unsigned was = (unsigned)fegetround();
+  fesetround(control[mode]);
+  __asm__ volatile("" : : : "memory");
+  return was;
+}
+static inline void round_back(unsigned was) {
+  __asm__ volatile("" : : : "memory");
+  fesetround((int)was);
+}
+#endif
+
+/* ---- lane loops ----
+ * As SIM_HANDLER1..3 of exec.h, with statements before and after the loop. D, A, B, C, E: types of a lane;
+ * the expression sees a, b, c, e (the fourth operand, whose place is in o->x) and the op as o. */
+#define LANES_(name, D, before, after, operands, values, expr)        \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    operands before;                                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      values d_[i] = (D)(expr);                                       \
+    }                                                                 \
+    after;                                                            \
+    return o + 1;                                                     \
+  }                                                                   \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    D *d_ = sim_at(ctx, o->d);                                        \
+    const uint32_t *on_ = ctx->lane;                                  \
+    operands before;                                                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
+      values D r_ = (D)(expr);                                        \
+      d_[i] = on_[i] ? r_ : d_[i];                                    \
+    }                                                                 \
+    after;                                                            \
+    return o + 1;                                                     \
+  }
+#define LANES1(name, D, A, before, after, expr) \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a);, A a = a_[i];, expr)
+#define LANES2(name, D, A, B, before, after, expr)                                                 \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
+         , A a = a_[i]; B b = b_[i];, expr)
+#define LANES3(name, D, A, B, C, before, after, expr)                                              \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
+         const C *c_ = sim_at(ctx, o->c);, A a = a_[i]; B b = b_[i]; C c = c_[i];, expr)
+#define LANES4(name, D, A, B, C, E, before, after, expr)                                              \
+  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);    \
+         const C *c_ = sim_at(ctx, o->c); const E *e_ = sim_at(ctx, o->x);, A a = a_[i]; B b = b_[i]; \
+         C c = c_[i]; E e = e_[i];, expr)
+#define NOTHING
+
+/* The same with the rounding mode of o->imm and the words (FTZ, SAT) of o->y as `how`. */
+#define DIRECTED             \
+  const int how = (int)o->y; \
+  (void)how;                 \
+  unsigned was_ = round_to((unsigned)o->imm)
+#define RESTORED round_back(was_)
+
+/* ---- integer types: name, type of its lane, of its value, the unsigned type of its width ---- */
+#define EACH_INT(X)                    \
+  X(u16, uint32_t, uint16_t, uint16_t) \
+  X(s16, uint32_t, int16_t, uint16_t)  \
+  X(u32, uint32_t, uint32_t, uint32_t) \
+  X(s32, uint32_t, int32_t, uint32_t)  \
+  X(u64, uint64_t, uint64_t, uint64_t) \
+  X(s64, uint64_t, int64_t, uint64_t)
+
+#define USE_INT(op, t, name)                  \
+  ((t) == PTX_U16   ? SIM_USE(op, name##_u16) \
+   : (t) == PTX_S16 ? SIM_USE(op, name##_s16) \
+   : (t) == PTX_U32 ? SIM_USE(op, name##_u32) \
+   : (t) == PTX_S32 ? SIM_USE(op, name##_s32) \
+   : (t) == PTX_U64 ? SIM_USE(op, name##_u64) \
+                    : SIM_USE(op, name##_s64))
+
+/* ---- predicates ---- */
+/* Bit i of the result is lane i of m, all ones or 0. */
+static inline uint32_t bits_of_lanes(const uint32_t m[SIM_LANES]) {
+  uint32_t r = 0;
+#if defined(__AVX2__)
+  for (unsigned i = 0; i < 4; i++)
+    r |= (uint32_t)_mm256_movemask_ps(_mm256_load_ps((const float *)m + 8 * i)) << 8 * i;
+#elif defined(__SSE2__)
+  for (unsigned i = 0; i < 8; i++)
+    r |= (uint32_t)_mm_movemask_ps(_mm_load_ps((const float *)m + 4 * i)) << 4 * i;
+#else
+  for (unsigned i = 0; i < SIM_LANES; i++)
+    r |= m[i] & UINT32_C(1) << i;
+#endif
+  return r;
+}
+#define LANE_MASKS(m) uint32_t m[SIM_LANES] __attribute__((aligned(64)))
+
+#endif
