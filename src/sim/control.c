@@ -30,9 +30,9 @@ static const sim_op *go_masked(sim_run *r, const sim_op *o) {
 
 static const sim_op *go_slow(sim_run *r, const sim_op *o) {
   sim_counted(r, o, o->target);
-  if (o->b && r->probe) {
+  if (o->b && r->probe && o->target == r->probe->head) {
     sim_unit_at(r->unit, o->target, o->x);
-    sim_probe_end(r, o->target);
+    sim_probe_end(r);
     return NULL;
   }
   if (o->b ? r->budget <= 0 : r->depth_key + o->x >= r->other_key) {
@@ -281,8 +281,6 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
   sim_counted(r, o, f->ops);
   u->func = f, u->frame = frame, u->depth++;
   sim_unit_at(u, f->ops, f->order[0]);
-  if (u->probe && u->probe->running)
-    u->probe->calls = true;
   r->depth_key = sim_depth_key(u->depth);
   c->base[SIM_IN_FRAME] = its - SIM_IN_FRAME;
   if (r->other_key != UINT64_MAX || r->budget <= 0) /* who was behind may be ahead now: ask */

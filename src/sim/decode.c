@@ -378,26 +378,33 @@ static void decode_all(sim_build *w) {
   c->local_bytes = c->deep ? c->stack_bytes + SIM_LOCAL_STACK : c->stack_bytes;
 }
 
+static bool decode_guarded(sim_code *c) {
+  sim_build w = {.code = c, .level = c->kernel->module->device->level};
+  if (setjmp(c->out_of_memory))
+    return false;
+  c->arena.out_of_memory = &c->out_of_memory;
+  decode_all(&w);
+  return true;
+}
+
 sim_code *sim_code_new(sim_kernel *k, char **error) {
   sim_code *c = calloc(1, sizeof *c);
-  if (!c)
-    return NULL;
-  sim_build w = {.code = c, .level = k->module->device->level};
-  c->arena.out_of_memory = &c->out_of_memory;
-  c->kernel = k;
-  if (setjmp(c->out_of_memory)) {
-    *error = c->error ? c->error : strdup("out of memory");
+  if (c)
+    c->kernel = k;
+  if (c && decode_guarded(c))
+    return c;
+  *error = c && c->error ? c->error : strdup("out of memory");
+  if (c)
     c->error = NULL;
-    sim_code_free(c);
-    return NULL;
-  }
-  decode_all(&w);
-  return c;
+  sim_code_free(c);
+  return NULL;
 }
 
 void sim_code_free(sim_code *c) {
   if (!c)
     return;
+  for (uint32_t k = 0; k < c->n_funcs; k++)
+    sim_slices_free(c->funcs[k]);
   free(c->consts);
   free(c->error);
   base_arena_free(&c->arena);

@@ -170,6 +170,7 @@ struct sim_kernel {
 typedef struct sim_symbol {
   uint64_t address;
   bool placed; /* false: shared, or extern that nobody defined */
+  bool own;    /* its memory is this module's */
 } sim_symbol;
 
 struct sim_module {
@@ -256,21 +257,27 @@ typedef enum sim_unit_state {
   SIM_SLEEPS      /* in a loop that would only repeat itself */
 } sim_unit_state;
 
-/* What a loop watches while it sleeps. */
+/* A word that a loop read while it was looked at. */
 typedef struct sim_watched {
   sim_word word;
-  uint8_t *at; /* NULL: no longer memory */
+  uint8_t *at;
   uint64_t value[2];
 } sim_watched;
 
+/* One time round a loop, looked at: probe.c. */
 typedef struct sim_probe {
-  const sim_op *head;       /* of the loop */
-  uint64_t *before;         /* relevant registers of its head: snapshot */
-  uint32_t before_words;
+  const sim_op *head;
+  uint32_t mask, frame;
+  uint8_t *before; /* the relevant registers at the head */
+  uint32_t before_capacity;
   sim_watched *watched;
   uint32_t n_watched, cap_watched;
-  bool running, wrote, clock, spoiled, host, calls;
-  uint32_t insns;
+  int64_t insns;
+  bool running;
+  bool wrote;   /* a byte changed, or might have */
+  bool clock;   /* it read one */
+  bool spoiled; /* nothing can be said */
+  bool host;    /* it read a word that the host may write */
 } sim_probe;
 
 typedef struct sim_unit {
@@ -294,8 +301,6 @@ typedef struct sim_unit {
   sim_probe *probe;
 } sim_unit;
 
-typedef struct sim_copies sim_copies; /* asynchronous copies under way: copy.c */
-
 typedef struct sim_warp {
   struct sim_block *block;
   uint32_t index;
@@ -308,6 +313,7 @@ typedef struct sim_warp {
   uint8_t *local;
   uint32_t local_bytes; /* of a lane */
   uint32_t at_cluster, cluster_phase; /* lanes that arrived and have not waited, and in which phase (parity) */
+  uint32_t groups[SIM_LANES];         /* cp.async groups committed */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
 } sim_warp;
@@ -315,10 +321,9 @@ enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARP
 
 #define SIM_BARRIERS 16
 typedef struct sim_barrier {
-  uint32_t arrived; /* threads, with those of warps that ended */
-  uint32_t want;    /* 0: the whole block */
-  uint32_t red_and, red_or, red_popc;
-  uint32_t waiters; /* units */
+  uint32_t have;    /* threads that arrived in this phase */
+  uint32_t want;    /* 0: all that live */
+  uint32_t popc;    /* of those, with a true predicate: bar.red */
   uint64_t phase;
   uint32_t *lanes;  /* of each warp: who arrived in this phase */
 } sim_barrier;
@@ -336,7 +341,7 @@ typedef struct sim_block {
   uint64_t number;
   uint32_t id[3];
   uint32_t sm, rank;
-  sim_cluster *cluster;
+  sim_cluster *cluster; /* a block without one is a cluster by itself */
   uint32_t n_warps, n_threads, live;
   uint32_t ready; /* warps that have a ready unit */
   uint32_t asleep; /* warps that have one asleep */
@@ -348,9 +353,9 @@ typedef struct sim_block {
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
   sim_barrier barriers[SIM_BARRIERS];
-  sim_copies *copies;
   sim_warp *warps;
-  void *memory; /* one piece for all of that */
+  void *memory;   /* one piece for all of that */
+  uint8_t *local; /* of its threads */
 } sim_block;
 
 /* A launch. */
@@ -388,7 +393,7 @@ struct sim_device {
   sim_module *modules;
   const sim_watcher *watcher;
   struct sim_run *run;
-  uint64_t clock;      /* ns; also counts cycles */
+  uint64_t clock;      /* how far the virtual clock is ahead of the instructions run */
   uint64_t clock_step; /* by which it jumps when only the clock can wake anybody */
   uint64_t random;
   sim_stats stats;
@@ -472,24 +477,41 @@ static inline bool sim_watches(const sim_run *r, uint32_t what) {
 }
 
 /* probe.c */
-void sim_probe_begin(sim_run *r, const sim_op *head);
-void sim_probe_end(sim_run *r, const sim_op *head); /* at the head again: sleeps, or not */
+enum { SIM_PROBE_INSNS = 65536 };
+void sim_probe_begin(sim_run *r, sim_unit *u); /* u stands at a loop's head */
+void sim_probe_end(sim_run *r);                /* r->unit is at the head again: it sleeps, or not */
 void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes);
 void sim_probe_spoil(sim_probe *p);
-bool sim_probe_wakes(sim_device *d, sim_unit *u);
+bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
+void sim_slices_free(sim_func *f);
+
+/* The virtual clock, in ns and in cycles: an instruction takes one. */
+static inline uint64_t sim_now(const sim_run *r) {
+  return r->device->clock + r->warp_insns;
+}
 
 /* barrier.c */
 void sim_barriers_exit(sim_run *r, sim_block *b);
 void sim_cluster_exit(sim_run *r, sim_block *b, uint32_t threads);
+/* Whoever waits at griddepcontrol.wait for grid `id` goes on. */
+void sim_grid_ended(sim_run *r, uint64_t id);
+/* mbarrier.c: bytes have come for an object; false: a fault was raised */
+bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank, uint32_t bytes,
+                           uint32_t lane);
 /* warp.c */
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u); /* lanes that a unit in SIM_AT_WARP waits for */
 void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
 
 /* launch.c */
-bool sim_admit(sim_device *d, char **error);
-void sim_block_end(sim_device *d, sim_block *b);
+bool sim_admit(sim_device *d); /* false: out of memory */
+bool sim_cluster_begin(sim_run *r, sim_block *b); /* starts the block and those of its cluster; false: out of memory */
+void sim_block_enter(sim_run *r, sim_block *b);   /* r runs it now */
+bool sim_block_end(sim_run *r, sim_block *b);     /* true: its grid has ended */
 void sim_grid_free(sim_device *d, sim_grid *g);
-void sim_block_prologue(sim_run *r, sim_block *b);
+void sim_drop_all(sim_device *d);
+void sim_sms_fill(sim_device *d);
+void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks, sim_need *out);
 
 /* ------------------------------------------------------------------ access.c: memory */
 

@@ -236,7 +236,7 @@ static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
     u->loop = u->pc, u->loops = 0, u->next_probe = 2;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
     u->next_probe = u->loops + (u->loops < 1024 ? u->loops : 1024);
-    sim_probe_begin(r, u->pc);
+    sim_probe_begin(r, u);
   }
   u->naps = 0;
   if (u->turn <= 0) {
@@ -278,6 +278,8 @@ bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     if (!(polled && u->mask && u->state == SIM_SLEEPS && u->polls))
       r->progress = true;
     u->turn -= used;
+    if (r->probe && r->probe->running && (r->probe->insns += used) > SIM_PROBE_INSNS)
+      sim_probe_spoil(r->probe);
     if (r->quantum && u->mask && u->state == SIM_READY)
       quantum_over(r, w, u);
     if (r->yield && u->mask)

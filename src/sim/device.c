@@ -1,0 +1,368 @@
+/* device.c: a device's life, and its loop: whose turn it is among the resident blocks, whom the clock wakes, and what
+ * it means when nobody can move.
+ *
+ * Invariant: SIM_STUCK is said only after every resident block had a turn in which nothing ran and no watched word
+ * differed, with no unit that time alone would wake and no word that the host may write.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine.h"
+
+/* ------------------------------------------------------------------ vector levels */
+
+#if defined(__x86_64__)
+extern const sim_level sim_level_v2, sim_level_v3, sim_level_v4;
+static const sim_level *const levels[] = {&sim_level_v4, &sim_level_v3, &sim_level_v2};
+#else
+extern const sim_level sim_level_base;
+static const sim_level *const levels[] = {&sim_level_base};
+#endif
+static const sim_level *chosen;
+
+static bool has_level(const sim_level *l) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (l == &sim_level_v4)
+    return __builtin_cpu_supports("x86-64-v4");
+  if (l == &sim_level_v3)
+    return __builtin_cpu_supports("x86-64-v3");
+  return __builtin_cpu_supports("x86-64-v2");
+#else
+  (void)l;
+  return true;
+#endif
+}
+
+static const sim_level *level(void) {
+  for (unsigned k = 0; !chosen && k < BASE_COUNT(levels); k++)
+    if (has_level(levels[k]))
+      chosen = levels[k];
+  return chosen;
+}
+
+const char *sim_vector_level(void) {
+  return level() ? level()->name : "none";
+}
+
+bool sim_vector_level_set(const char *name) {
+  for (unsigned k = 0; k < BASE_COUNT(levels); k++)
+    if (!strcmp(levels[k]->name, name) && has_level(levels[k])) {
+      chosen = levels[k];
+      return true;
+    }
+  return false;
+}
+
+/* ------------------------------------------------------------------ life */
+
+sim_device *sim_device_new(const sim_options *options) {
+  sim_device *d = calloc(1, sizeof *d);
+  if (!d)
+    return NULL;
+  d->options = *options;
+  sim_limits *l = &d->options.limits;
+  d->grids_end = &d->grids;
+  d->level = level();
+  d->random = options->seed;
+  d->clock_step = 1000;
+  if (l->gpc_sms) {
+    uint8_t *copy = malloc(l->n_gpcs + 1);
+    if (copy)
+      memcpy(copy, l->gpc_sms, l->n_gpcs);
+    l->gpc_sms = copy;
+  }
+  d->sms = calloc(l->sms + 1, sizeof *d->sms);
+  d->run = aligned_alloc(64, (sizeof *d->run + 63) / 64 * 64);
+  bool ok = d->level && d->sms && d->run && (!options->limits.gpc_sms || l->gpc_sms) &&
+            sim_memory_init(&d->memory, options->memory_bytes, options->device_index);
+  if (!ok) {
+    free(d->sms);
+    free(d->run);
+    free((void *)l->gpc_sms);
+    free(d);
+    return NULL;
+  }
+  memset(d->run, 0, sizeof *d->run);
+  d->run->device = d;
+  d->run->memory = &d->memory;
+  d->run->ctx.run = d->run;
+  sim_sms_fill(d);
+  return d;
+}
+
+void sim_device_free(sim_device *d) {
+  if (!d)
+    return;
+  sim_drop_all(d);
+  sim_memory_end(&d->memory);
+  free(d->sms);
+  free(d->run);
+  free((void *)d->options.limits.gpc_sms);
+  free(d);
+}
+
+void sim_device_watch(sim_device *d, const sim_watcher *w) {
+  d->watcher = w;
+}
+
+void sim_tell(sim_device *d, const sim_event *e) {
+  if (d->watcher && d->watcher->event)
+    d->watcher->event(d->watcher->user, e);
+}
+
+void sim_device_stop(sim_device *d) {
+  sim_drop_all(d);
+  sim_sms_fill(d);
+}
+
+void sim_device_stats(const sim_device *d, sim_stats *out) {
+  *out = d->stats;
+  out->warp_insns = d->run->warp_insns;
+  out->thread_insns = d->run->thread_insns;
+  out->clock = sim_now(d->run);
+}
+
+uint64_t sim_clock(const sim_device *d) {
+  return sim_now(d->run);
+}
+
+/* splitmix64: every number that is not determined comes from here. */
+uint64_t sim_random(sim_device *d) {
+  uint64_t z = d->random += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+/* ------------------------------------------------------------------ a block's turn */
+
+static void wake_unit(sim_run *r, sim_warp *w, sim_unit *u) {
+  if (u->state == SIM_RESTS) {
+    if (sim_now(r) < u->wake)
+      return;
+    sim_unit_state_set(w, u, SIM_READY);
+    return;
+  }
+  if (!u->polls && !sim_probe_wakes(r->device, u))
+    return;
+  sim_unit_state_set(w, u, SIM_READY);
+  r->warp = w, r->unit = u;
+  if (u->polls) { /* round once more, looked at: it may have seen what it waited for */
+    bool changed = sim_probe_wakes(r->device, u);
+    sim_probe_begin(r, u);
+    u->polls = !changed;
+  } else {
+    u->loops = 0, u->next_probe = 2;
+    if (sim_watches(r, SIM_WATCH_SYNC))
+      sim_say(r, &(sim_event){.kind = SIM_EVENT_WAKE}, u->mask, u->pc);
+  }
+}
+
+static void wake(sim_run *r, sim_block *b) {
+  SIM_EACH(w, b->asleep)
+    SIM_EACH(k, b->warps[w].asleep)
+      wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
+}
+
+static uint32_t next_warp(sim_run *r, sim_block *b) {
+  uint32_t from = b->turn < SIM_WARP && b->ready >> b->turn ? b->ready >> b->turn << b->turn : b->ready;
+  uint32_t w = sim_first(from);
+  if (!sim_watches(r, SIM_WATCH_CHOICES) || !r->watcher->choose)
+    return w;
+  uint64_t ids[SIM_WARP];
+  sim_choice c = {.kind = SIM_CHOOSE_WARP, .launch = r->grid->id, .block = b->number, .ids = ids};
+  SIM_EACH(k, b->ready) {
+    if (k == w)
+      c.usual = c.n;
+    ids[c.n++] = k;
+  }
+  uint32_t k = c.n > 1 ? r->watcher->choose(r->watcher->user, &c) : 0;
+  return (uint32_t)ids[k < c.n ? k : c.usual];
+}
+
+/* True: something ran. */
+static bool run_block(sim_run *r, sim_block *b, uint64_t quantum) {
+  bool ran = false;
+  uint64_t end = r->warp_insns + quantum;
+  sim_block_enter(r, b);
+  r->yield = false;
+  do {
+    if (b->asleep)
+      wake(r, b);
+    if (!b->ready)
+      break;
+    uint32_t left = b->ready; /* each warp that is ready now gets one turn */
+    while (left && !r->fault.kind && !r->yield) {
+      uint32_t w = next_warp(r, b);
+      left &= ~(UINT32_C(1) << w);
+      b->turn = w + 1;
+      ran |= sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
+      left &= b->ready;
+    }
+  } while (b->live && !r->fault.kind && !r->yield && r->progress && r->warp_insns < end);
+  return ran;
+}
+
+/* ------------------------------------------------------------------ nobody moved */
+
+/* Earliest time at which a resting unit wakes; what else there is besides. */
+typedef struct idle {
+  uint64_t wake;
+  bool rests, polls, host;
+} idle;
+
+static void look_idle(const sim_device *d, idle *out) {
+  *out = (idle){.wake = UINT64_MAX};
+  const sim_block *b = d->current;
+  do {
+    for (uint32_t w = 0; b->started && w < b->n_warps; w++)
+      SIM_EACH(k, b->warps[w].asleep) {
+        const sim_unit *u = &b->warps[w].units[k];
+        if (u->state == SIM_RESTS) {
+          out->rests = true;
+          out->wake = u->wake < out->wake ? u->wake : out->wake;
+        } else {
+          out->polls |= u->polls;
+          out->host |= u->probe->host;
+        }
+      }
+    b = b->next;
+  } while (b != d->current);
+}
+
+/* The clock jumps, ever farther while only the clock moves anybody. False: it would not help. */
+static bool jump(sim_device *d, const idle *i) {
+  uint64_t now = sim_now(d->run), to = now;
+  if (!i->rests && !i->polls)
+    return false;
+  if (i->polls)
+    to = now + d->clock_step;
+  if (i->rests && (!i->polls || i->wake < to))
+    to = i->wake > now ? i->wake : now;
+  d->clock += to - now;
+  if (i->polls && d->clock_step < UINT64_C(1) << 40)
+    d->clock_step *= 2;
+  return true;
+}
+
+/* ------------------------------------------------------------------ the loop */
+
+static void end_grid(sim_device *d, sim_grid *g, sim_status *out) {
+  sim_grid **at = &d->grids;
+  while (*at != g)
+    at = &(*at)->next;
+  *at = g->next;
+  if (!*at)
+    d->grids_end = at;
+  out->state = SIM_DONE;
+  out->launch = g->id;
+  out->user = g->launch.user;
+  if (d->current)
+    sim_grid_ended(d->run, g->id);
+  if (d->watcher && d->watcher->event) {
+    sim_event e = {.kind = SIM_EVENT_LAUNCH_END, .who = {.launch = g->id}, .launch = {.launch = &g->launch, .fit = g->fit}};
+    d->watcher->event(d->watcher->user, &e);
+  }
+  sim_grid_free(d, g);
+}
+
+static void end_all(sim_device *d, sim_status *out) {
+  sim_run *r = d->run;
+  out->state = SIM_FAULTED;
+  out->fault = r->fault;
+  if (r->grid) {
+    out->launch = r->grid->id;
+    out->user = r->grid->launch.user;
+  }
+  d->broken = true;
+  r->block = NULL, r->grid = NULL, r->warp = NULL, r->unit = NULL;
+  sim_drop_all(d);
+  sim_sms_fill(d);
+  memset(&r->fault, 0, sizeof r->fault);
+}
+
+static void no_memory(sim_device *d) {
+  sim_run *r = d->run;
+  if (!r->fault.kind) {
+    r->fault.kind = SIM_FAULT_MEMORY;
+    strcpy(r->fault.text, "the machine that runs this device has run out of memory");
+  }
+}
+
+static void choose_block(sim_device *d) {
+  const sim_watcher *w = d->watcher;
+  if (!w || !(w->watch & SIM_WATCH_CHOICES) || !w->choose || d->n_resident < 2)
+    return;
+  enum { MOST = 4096 };
+  static _Thread_local uint64_t ids[MOST];
+  sim_choice c = {.kind = SIM_CHOOSE_BLOCK, .launch = d->current->grid->id, .ids = ids};
+  sim_block *b = d->current;
+  do {
+    if (!b->started || b->ready || b->asleep)
+      ids[c.n++] = b->number;
+    b = b->next;
+  } while (b != d->current && c.n < MOST);
+  if (c.n < 2)
+    return;
+  uint32_t k = w->choose(w->user, &c);
+  for (b = d->current;; b = b->next)
+    if ((!b->started || b->ready || b->asleep) && k-- == 0) {
+      d->current = b;
+      return;
+    }
+}
+
+void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
+  sim_run *r = d->run;
+  uint64_t begin = r->warp_insns, still = 0;
+  *out = (sim_status){.state = SIM_BUDGET};
+  while (r->warp_insns - begin < budget) {
+    if (!sim_admit(d))
+      no_memory(d);
+    if (!d->current && !r->fault.kind) {
+      out->state = SIM_IDLE;
+      break;
+    }
+    if (!r->fault.kind)
+      choose_block(d);
+    sim_block *b = d->current;
+    r->progress = false;
+    if (!r->fault.kind && !b->started && !sim_cluster_begin(r, b))
+      no_memory(d);
+    if (!r->fault.kind)
+      run_block(r, b, SIM_BLOCK_QUANTUM);
+    if (r->fault.kind) {
+      end_all(d, out);
+      break;
+    }
+    if (!b->live) {
+      sim_grid *g = b->grid;
+      still = 0;
+      if (sim_block_end(r, b)) {
+        end_grid(d, g, out);
+        break;
+      }
+      continue;
+    }
+    d->current = b->next;
+    if (r->progress) {
+      still = 0;
+      d->clock_step = 1000;
+    } else if (++still >= d->n_resident) { /* everybody had a turn, and nobody moved */
+      idle i;
+      look_idle(d, &i);
+      if (i.host) { /* time passes with the host's, as well as can be: not faster */
+        d->clock += 1000;
+        out->state = SIM_ASLEEP;
+        break;
+      }
+      if (!jump(d, &i)) {
+        out->state = SIM_STUCK;
+        break;
+      }
+      still = 0;
+    }
+  }
+  out->used = r->warp_insns - begin;
+}
