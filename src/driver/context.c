@@ -438,8 +438,10 @@ CUresult drv_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   drv_context *c = drv_current(), *p = drv_find(peer, DRV_CONTEXT);
   if (flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!p || p->device == c->device)
-    return CUDA_ERROR_INVALID_DEVICE;
+  if (!p)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (p->device == c->device)
+    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   if (c->peers & 1u << p->device->ordinal)
     return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
   if (!sim_peer_enable(c->device->sim, p->device->sim))

@@ -15,7 +15,7 @@ enum { STAGED_MOST = 64 * 1024 };
 
 /* What a side of a copy is said to be. */
 typedef enum side {
-  SIDE_HOST,   /* a host pointer: pageable, pinned or managed */
+  SIDE_HOST,   /* a host pointer; of the device's memory too, since there is one address space */
   SIDE_DEVICE, /* memory that kernels can use: the device's, pinned or managed */
   SIDE_ANY     /* whatever the address says */
 } side;
@@ -77,8 +77,6 @@ static CUresult check_side(const drv_box *b, const drv_shape *s, side is, bool *
     return CUDA_ERROR_INVALID_VALUE;
   const drv_memory *m = drv_memory_at(address);
   bool device_only = m ? m->kind == DRV_DEVICE_MEMORY : drv_in_device_range(address);
-  if (is == SIDE_HOST && device_only)
-    return CUDA_ERROR_INVALID_VALUE;
   if (m && m->freeing)
     return CUDA_ERROR_INVALID_VALUE;
   if (drv_memory_covers(address, bytes))
@@ -96,26 +94,41 @@ typedef struct request {
   side to_is, from_is;
 } request;
 
+static CUresult check(const request *q, bool *to_pageable, bool *from_pageable) {
+  CUresult r = check_side(&q->to, &q->shape, q->to_is, to_pageable);
+  return r == CUDA_SUCCESS ? check_side(&q->from, &q->shape, q->from_is, from_pageable) : r;
+}
+
+static bool is_empty(const drv_shape *s) {
+  return s->width == 0 || s->height == 0 || s->depth == 0;
+}
+
+static drv_op *copy_op(const request *q) {
+  drv_op *op = drv_op_new(DRV_OP_COPY);
+  if (op) {
+    op->copy.to = q->to;
+    op->copy.from = q->from;
+    op->copy.shape = q->shape;
+  }
+  return op;
+}
+
 /* Makes the operation, and passes it to the stream. */
 static CUresult copy(const request *q, CUstream stream, bool asynchronous) {
   drv_stream *s;
+  bool to_pageable, from_pageable;
   CUresult r = drv_stream_of(stream, &s);
   if (r != CUDA_SUCCESS)
     return r;
-  if (q->shape.width == 0 || q->shape.height == 0 || q->shape.depth == 0)
+  if (is_empty(&q->shape))
     return CUDA_SUCCESS;
-  bool to_pageable, from_pageable;
-  if ((r = check_side(&q->to, &q->shape, q->to_is, &to_pageable)) != CUDA_SUCCESS ||
-      (r = check_side(&q->from, &q->shape, q->from_is, &from_pageable)) != CUDA_SUCCESS)
+  if ((r = check(q, &to_pageable, &from_pageable)) != CUDA_SUCCESS)
     return r;
   if (!asynchronous && (r = drv_capture_forbids()) != CUDA_SUCCESS)
     return r;
-  drv_op *op = drv_op_new(DRV_OP_COPY);
+  drv_op *op = copy_op(q);
   if (!op)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  op->copy.to = q->to;
-  op->copy.from = q->from;
-  op->copy.shape = q->shape;
   if (asynchronous && !s->capture && !drv_stream_clear(s)) {
     if (from_pageable && !to_pageable && shape_bytes(&q->shape) <= STAGED_MOST) {
       drv_box staged = {malloc(shape_bytes(&q->shape)), q->shape.width, q->shape.width * q->shape.height};
@@ -242,16 +255,34 @@ static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device,
   return CUDA_SUCCESS;
 }
 
-CUresult drv_copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool asynchronous) {
-  if (!c)
-    return CUDA_ERROR_INVALID_VALUE;
-  request q = {.shape = {c->WidthInBytes, c->Height, c->Depth}};
+static CUresult request_3d(const CUDA_MEMCPY3D *c, request *q) {
+  *q = (request){.shape = {c->WidthInBytes, c->Height, c->Depth}};
   CUresult r = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstLOD,
-                       c->dstPitch, c->dstHeight, &q.shape, &q.to, &q.to_is);
+                       c->dstPitch, c->dstHeight, &q->shape, &q->to, &q->to_is);
   if (r == CUDA_SUCCESS)
     r = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcLOD, c->srcPitch,
-                c->srcHeight, &q.shape, &q.from, &q.from_is);
+                c->srcHeight, &q->shape, &q->from, &q->from_is);
+  return r;
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool asynchronous) {
+  request q;
+  if (!c)
+    return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = request_3d(c, &q);
   return r == CUDA_SUCCESS ? copy(&q, stream, asynchronous) : r;
+}
+
+CUresult drv_copy_op(const CUDA_MEMCPY3D *c, drv_op **op) {
+  request q;
+  bool unused;
+  *op = NULL;
+  CUresult r = request_3d(c, &q);
+  if (r != CUDA_SUCCESS || is_empty(&q.shape))
+    return r;
+  if ((r = check(&q, &unused, &unused)) == CUDA_SUCCESS && !(*op = copy_op(&q)))
+    r = CUDA_ERROR_OUT_OF_MEMORY;
+  return r;
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool asynchronous) {
@@ -279,11 +310,11 @@ CUresult drv_cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {
 }
 
 CUresult drv_cuMemcpy3D(const CUDA_MEMCPY3D *c) {
-  return drv_copy_3d(c, NULL, false);
+  return copy_3d(c, NULL, false);
 }
 
 CUresult drv_cuMemcpy3DAsync(const CUDA_MEMCPY3D *c, CUstream stream) {
-  return drv_copy_3d(c, stream, true);
+  return copy_3d(c, stream, true);
 }
 
 /* The peer form differs in its two reserved words, which hold contexts. */
@@ -295,7 +326,7 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream stream, bool 
     return CUDA_ERROR_INVALID_VALUE;
   CUresult r = contexts_valid(c->dstContext, c->srcContext);
   memcpy(&plain, c, sizeof plain);
-  return r == CUDA_SUCCESS ? drv_copy_3d(&plain, stream, asynchronous) : r;
+  return r == CUDA_SUCCESS ? copy_3d(&plain, stream, asynchronous) : r;
 }
 
 CUresult drv_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *c) {

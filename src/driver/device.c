@@ -13,6 +13,7 @@
 
 drv_device drv_devices[DRV_DEVICES];
 int drv_device_count;
+static bool settled; /* somebody asked for a device: its profile stays */
 static bool forked; /* this process is a child of the one that used the device: CUDA cannot be used in it */
 
 /* The need of all images offered so far: the PTX version and suffix, per image the least that it can do with. */
@@ -26,7 +27,11 @@ bool drv_initialised(void) {
   return drv_device_count > 0 && !forked;
 }
 
+static void settle(void);
+
 drv_device *drv_device_at(CUdevice device) {
+  if (!settled)
+    settle();
   return device >= 0 && device < drv_device_count ? &drv_devices[device] : NULL;
 }
 
@@ -49,6 +54,12 @@ void muster_cpu_offer(const void *image) {
     image = fat;
   }
   drv_lock();
+  if (fatbin_format_of(image, FATBIN_UNKNOWN_BYTES) == FATBIN_PTX) {
+    int sm;
+    char suffix;
+    if (fatbin_ptx_target(image, &sm, &suffix))
+      need(sm, suffix);
+  }
   for (size_t u = 0; image; image = units ? units[u++] : NULL) {
     fatbin_entry e, least = {.sm = 0};
     const char *error;
@@ -86,21 +97,6 @@ static const drv_profile *choose_profile(void) {
   return usual; /* no GPU runs it all: loading says so */
 }
 
-bool muster_cpu_select(const char *profile, char *why, size_t why_bytes) {
-  muster_session s = *muster_session_get();
-  if (strcmp(profile, "auto") != 0 && !drv_profile_named(profile)) {
-    char all[256];
-    drv_profile_list_for(0, 0, all, sizeof all);
-    snprintf(why, why_bytes, "no profile \"%s\": there are auto, %s", profile, all);
-    return false;
-  }
-  snprintf(s.gpu, sizeof s.gpu, "%s", profile);
-  if (muster_session_set(&s) || (drv_device_count && strcmp(drv_devices[0].profile->name, profile) == 0))
-    return true;
-  snprintf(why, why_bytes, "the CPU device already runs as %s", drv_devices[0].profile->name);
-  return false;
-}
-
 /* Half of what this process may have: the machine's memory, or the limit of its control group. */
 static uint64_t host_half(void) {
   uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -112,6 +108,39 @@ static uint64_t host_half(void) {
     fclose(f);
   }
   return bytes / 2;
+}
+
+/* Images may be offered until a device is first asked for: only then is it known what GPU it is. */
+static void settle(void) {
+  if (drv_device_count == 0)
+    return;
+  settled = true;
+  const drv_profile *p = choose_profile();
+  uint64_t memory = (uint64_t)p->memory_mib << 20, half = host_half();
+  for (int i = 0; i < drv_device_count; i++) {
+    drv_devices[i].profile = p;
+    drv_devices[i].memory_bytes = (memory < half ? memory : half) & ~(uint64_t)0xfffff;
+  }
+}
+
+bool muster_cpu_select(const char *profile, char *why, size_t why_bytes) {
+  muster_session s = *muster_session_get();
+  if (strcmp(profile, "auto") != 0 && !drv_profile_named(profile)) {
+    char all[256];
+    drv_profile_list_for(0, 0, all, sizeof all);
+    snprintf(why, why_bytes, "no profile \"%s\": there are auto, %s", profile, all);
+    return false;
+  }
+  snprintf(s.gpu, sizeof s.gpu, "%s", profile);
+  if (muster_session_set(&s))
+    return true;
+  drv_lock();
+  drv_device *d = drv_device_at(0);
+  drv_unlock();
+  if (strcmp(d->profile->name, profile) == 0)
+    return true;
+  snprintf(why, why_bytes, "the CPU device already runs as %s", drv_devices[0].profile->name);
+  return false;
 }
 
 static void in_child(void) {
@@ -126,13 +155,9 @@ CUresult drv_cuInit(unsigned flags) {
   drv_lock();
   CUresult r = forked ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
   if (r == CUDA_SUCCESS && drv_device_count == 0) {
-    const drv_profile *p = choose_profile();
-    uint64_t memory = (uint64_t)p->memory_mib << 20, half = host_half();
     for (uint32_t i = 0; i < s->gpus; i++) {
       drv_device *d = &drv_devices[i];
       d->ordinal = (int)i;
-      d->profile = p;
-      d->memory_bytes = (memory < half ? memory : half) & ~(uint64_t)0xfffff;
       d->default_pool = (drv_pool){.device = d, .is_default = true, .reuse = {0, 1, 1, 1}};
       d->pool = &d->default_pool;
       d->state = SIM_IDLE;
@@ -141,6 +166,7 @@ CUresult drv_cuInit(unsigned flags) {
     }
     if (r == CUDA_SUCCESS) {
       drv_device_count = (int)s->gpus;
+      muster_session_freeze();
       pthread_atfork(NULL, NULL, in_child);
     }
   }

@@ -19,7 +19,7 @@
 #include "ptx/ptx.h"
 #include "sim/sim.h"
 
-#define DRV_DEVICES 16
+#define DRV_DEVICES MUSTER_SESSION_GPUS
 
 /* The functions of driver.def, which table.c wraps. */
 #define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) CUresult drv_##base parameters;
@@ -192,6 +192,7 @@ typedef struct drv_op {
   struct drv_stream *stream;
   drv_op_kind kind;
   uint64_t number; /* in the order of calls, over all streams of a context */
+  uint64_t launch_id; /* the machine's, of a running LAUNCH */
   bool running;
   union {
     drv_launch launch;
@@ -266,7 +267,7 @@ extern uint64_t drv_op_number;
 void drv_do_copy(drv_device *d, const drv_op *op);
 void drv_do_fill(drv_device *d, const drv_op *op);
 uint64_t drv_clock(const drv_device *d);
-CUresult drv_copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool asynchronous);
+CUresult drv_copy_op(const CUDA_MEMCPY3D *c, drv_op **op);
 /* A checked copy or fill, not yet given to a stream; NULL and success: there is nothing to do. */
 CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width, size_t height,
                      drv_op **op);
@@ -288,14 +289,11 @@ typedef struct drv_program {
   drv_count *counts;
 } drv_program;
 
-typedef struct drv_log {
-  base_text text; /* what cuModuleLoadDataEx's error log gets */
-} drv_log;
-
 /* Chooses from an image what `d` can run, and reads it. The error is explained in `log` (if not NULL) and, where it
  * isn't the program's own PTX text that is wrong, said as a message. */
 CUresult drv_program_new(drv_device *d, const void *image, size_t bytes, base_text *log, drv_program **to);
 void drv_program_drop(drv_program *p);
+char *drv_read_file(const char *path, size_t *bytes);
 
 typedef struct drv_function {
   struct drv_function *next;
@@ -306,6 +304,7 @@ typedef struct drv_function {
   sim_kernel *kernel; /* NULL until something needs it */
   sim_kernel_info info;
   bool counted; /* info.registers is the real compiler's */
+  bool asked;   /* ptxas was */
   uint32_t max_dynamic_shared;
   int carveout, cluster_policy;
   uint32_t cluster[3]; /* required; 0: none */
@@ -324,6 +323,10 @@ typedef struct drv_module {
 
 CUresult drv_module_new(drv_context *c, drv_program *p, base_text *log, drv_module **to);
 void drv_module_free(drv_module *m);
+CUresult drv_function_new(drv_module *m, uint32_t unit, uint32_t index, drv_function **to);
+/* Names of a program's kernels, `most` at most; returns how many there are. */
+unsigned drv_program_kernels(const drv_program *p, const char **names, unsigned most);
+CUresult drv_param_info(const ptx_func *f, size_t index, size_t *offset, size_t *bytes);
 CUresult drv_module_function(drv_module *m, const char *name, drv_function **to);
 bool drv_module_global(const drv_module *m, const char *name, CUdeviceptr *address, size_t *bytes);
 /* The decoded kernel: fills in `info`. */

@@ -185,7 +185,8 @@ static void start_launch(drv_device *d, drv_op *op) {
   memcpy(launch.block, l->block, sizeof launch.block);
   memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
   char *error = NULL;
-  if (sim_launch_start(d->sim, &launch, &error) == 0) {
+  op->launch_id = sim_launch_start(d->sim, &launch, &error);
+  if (op->launch_id == 0) {
     muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: %s", l->function->name,
                        error ? error : "out of memory");
     free(error);

@@ -80,6 +80,7 @@ CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned fla
     return CUDA_ERROR_INVALID_HANDLE;
   if (s->capture)
     return drv_capture_record(s, e, flags & CU_EVENT_RECORD_EXTERNAL);
+  drv_capture_forget_event(e);
   return drv_event_record(e, s);
 }
 

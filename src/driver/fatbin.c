@@ -193,6 +193,23 @@ bool fatbin_unwrap(const void *wrapper, const void **fat, const void *const **re
   return true;
 }
 
+bool fatbin_ptx_target(const char *text, int *sm, char *suffix) {
+  const char *at = strstr(text, ".target");
+  if (!at)
+    return false;
+  at += strlen(".target");
+  at += strspn(at, " \t\r\n");
+  if (strncmp(at, "sm_", 3) != 0)
+    return false;
+  char *end;
+  long n = strtol(at + 3, &end, 10);
+  if (n < 10 || n > 1000)
+    return false;
+  *sm = (int)n;
+  *suffix = *end == 'a' || *end == 'f' ? *end : 0;
+  return true;
+}
+
 /* Appends what fits. */
 static void append(char *text, size_t bytes, const char *more) {
   size_t length = strlen(text);

@@ -42,6 +42,9 @@ uint8_t *fatbin_unpack(const fatbin_entry *e, size_t *bytes, const char **error)
  * or NULL. False: the wrapper is of no known version. */
 bool fatbin_unwrap(const void *wrapper, const void **fat, const void *const **relocatable);
 
+/* What .target says in PTX text: 90 and 'a' for sm_90a. False: no such directive. */
+bool fatbin_ptx_target(const char *text, int *sm, char *suffix);
+
 /* Describes what is there for messages: "PTX sm_80; cubins sm_75, sm_80". */
 void fatbin_describe(const void *image, size_t bytes, char *text, size_t text_bytes);
 
@@ -56,7 +59,7 @@ bool fatbin_cubin_registers(const void *cubin, size_t bytes,
  * cuInit */
 
 /* `--gpu auto` takes the smallest profile that runs every image offered before the first device is asked for
- * (rtx4090 if that one does). `image`: a fat binary, a wrapper or PTX. */
+ * (rtx4090 if that one does). `image`: a fat binary or a wrapper of one, or PTX text. */
 void muster_cpu_offer(const void *image);
 
 #endif

@@ -1,8 +1,44 @@
-/* graph.h: what streams and events need to know of stream capture. */
+/* graph.h: graphs as recorded lists of operations, and the capture of streams into them. */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H
 
 #include "driver/drv.h"
+
+/* A node holds the operation that each launch of the graph repeats, in the form that a stream takes. */
+typedef struct drv_node {
+  struct drv_node *next;
+  struct drv_graph *graph;
+  CUgraphNodeType type;
+  drv_op *op;              /* KERNEL, MEMCPY, MEMSET, HOST; NULL: nothing to do */
+  drv_event *event;        /* EVENT_RECORD, WAIT_EVENT */
+  struct drv_graph *child; /* GRAPH; owned */
+  struct drv_node **needs;
+  size_t n_needs, capacity;
+  struct drv_node *origin; /* in a clone or an executable graph: which node it was made from */
+  CUDA_MEMCPY3D copy;      /* as given by cuGraphAddMemcpyNode */
+  bool has_copy;
+  void **param_pointers; /* what GetParams gives out */
+} drv_node;
+
+typedef struct drv_graph {
+  drv_node *nodes, **end;
+  size_t n_nodes;
+} drv_graph;
+
+drv_graph *drv_graph_new(void);
+void drv_graph_free(drv_graph *g);
+/* Takes over `op`, whatever the result. */
+CUresult drv_graph_add(drv_graph *g, CUgraphNodeType type, drv_op *op, drv_node *const *needs, size_t n_needs,
+                       drv_node **to);
+bool drv_node_need(drv_node *n, drv_node *other); /* false: out of memory */
+/* A copy of an operation that can be given to a stream; NULL: out of memory. */
+drv_op *drv_op_copy(const drv_op *op);
+/* The node of an executable graph that was made from this one; NULL. */
+drv_node *drv_exec_node(CUgraphExec exec, CUgraphNode node);
+/* Whether `node` comes before, or is, one of these. */
+bool drv_node_before(const drv_node *node, drv_node *const *of, size_t n);
+
+/* ------------------------------------------------------------------ capture (capture.c) */
 
 /* The operation becomes a node of the graph that the stream captures. Takes it over whatever the result. */
 CUresult drv_capture_add(drv_stream *s, drv_op *op);
@@ -10,9 +46,11 @@ CUresult drv_capture_record(drv_stream *s, drv_event *e, bool external);
 CUresult drv_capture_wait(drv_stream *s, drv_event *e, bool external);
 /* A function that no capture can hold was called: the capture is spoiled. Returns the error. */
 CUresult drv_capture_invalid(drv_stream *s);
-/* The same for a function that waits for, or works on, all of a context: an error while any stream that the calling
- * thread's mode protects is capturing. */
+/* The same for a function that waits for, or works on, all of a context: an error while a stream is capturing that
+ * the calling thread's mode protects. */
 CUresult drv_capture_forbids(void);
+/* Whether work of the legacy stream would make it depend on a capturing stream. */
+bool drv_capture_blocks_legacy(drv_context *c);
 bool drv_capture_has_event(const drv_event *e);
 void drv_capture_forget_event(drv_event *e);
 void drv_capture_drop(drv_stream *s);

@@ -59,6 +59,13 @@ static bool from_nvidia(muster_driver *to, char *why, size_t why_bytes) {
   return false;
 }
 
+static void (*offer)(const void *image); /* of the CPU device, if that was chosen */
+
+void muster_driver_offer(const void *image) {
+  if (offer)
+    offer(image);
+}
+
 /* libmuster-cpu.so: where this very code lies, in lib/muster beside its folder, or where the loader looks. */
 static void *open_device(void) {
   static const char *const places[] = {"", "/../lib/muster", "/muster"};
@@ -96,6 +103,7 @@ static bool from_cpu(muster_driver *to, const char *profile, char *why, size_t w
   if (profile && !select(profile, why, why_bytes))
     return false;
   *to = *table();
+  offer = (void (*)(const void *))(uintptr_t)dlsym(library, "muster_cpu_offer");
   CUresult r = to->cuInit(0);
   if (r != CUDA_SUCCESS)
     snprintf(why, why_bytes, "the CPU device does not start: %s", muster_driver_error_name(r));

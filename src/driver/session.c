@@ -14,12 +14,11 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "driver/drv.h"
 #include "driver/profile.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static muster_session session;
-static bool is_read;
+static bool is_read, frozen;
 static int messages = -1; /* the parent's socket */
 
 static const char *const message_words[] = {
@@ -87,7 +86,7 @@ static bool option(const char *name, const char *value) {
   if (strcmp(name, "gpu") == 0)
     return set_gpu(value, "--gpu"), true;
   if (strcmp(name, "gpus") == 0) {
-    if (number(name, value, 1, DRV_DEVICES, &n))
+    if (number(name, value, 1, MUSTER_SESSION_GPUS, &n))
       session.gpus = (uint32_t)n;
     return true;
   }
@@ -166,14 +165,18 @@ const muster_session *muster_session_get(void) {
 }
 
 bool muster_session_set(const muster_session *s) {
-  if (drv_initialised() || (strcmp(s->gpu, "auto") != 0 && !drv_profile_named(s->gpu)) || s->gpus < 1 ||
-      s->gpus > DRV_DEVICES || s->threads < 1)
+  if (frozen || (strcmp(s->gpu, "auto") != 0 && !drv_profile_named(s->gpu)) || s->gpus < 1 ||
+      s->gpus > MUSTER_SESSION_GPUS || s->threads < 1)
     return false;
   muster_session_get();
   pthread_mutex_lock(&lock);
   session = *s;
   pthread_mutex_unlock(&lock);
   return true;
+}
+
+void muster_session_freeze(void) {
+  frozen = true;
 }
 
 /* ------------------------------------------------------------------ messages */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #define MUSTER_SESSION_PACKET_BYTES 60000
+#define MUSTER_SESSION_GPUS 16 /* the most devices */
 
 typedef enum muster_message {
 #define MESSAGE(id, word, meaning) MUSTER_MESSAGE_##id,
@@ -40,6 +41,7 @@ typedef struct muster_session {
 const muster_session *muster_session_get(void);
 /* Replaces it. False after cuInit, or if `gpu` is no profile. */
 bool muster_session_set(const muster_session *s);
+void muster_session_freeze(void); /* cuInit was called */
 
 /* Says one thing; true if somebody could be told. */
 bool muster_session_say(muster_message kind, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -49,6 +49,10 @@ CUresult drv_push(drv_stream *s, drv_op *op) {
 CUresult drv_issue(drv_stream *s, drv_op *op) {
   if (s->capture)
     return drv_capture_add(s, op);
+  if (s == s->context->legacy && drv_capture_blocks_legacy(s->context)) {
+    drv_op_free(op);
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
   if (!drv_stream_clear(s) || (op->kind != DRV_OP_COPY && op->kind != DRV_OP_FILL))
     return drv_push(s, op);
   s->last = ++drv_op_number;
