@@ -49,10 +49,11 @@ typedef struct muster_device muster_device;
  * CPU's, of one profile. Returns MUSTER_ERROR_NO_DEVICE, MUSTER_ERROR_DRIVER. Cost: milliseconds for the CPU
  * device, up to seconds for a GPU's first context. */
 MUSTER_API muster_result muster_open(const char *choice, muster_device **device);
-/* The same, for a program that will load `image` (see muster_module_load): where the CPU device may choose, it takes
- * the smallest profile that runs what the image carries (rtx4090 if that one does). What is wrong with the image
- * muster_module_load will say. */
-MUSTER_API muster_result muster_open_for(const char *choice, const void *image, size_t bytes, muster_device **device);
+/* The same, for a program that will load `image` (see muster_module_load): where the CPU device may choose,
+ * it takes the smallest profile that runs what the image carries (rtx4090 if that one does). What is wrong
+ * with the image muster_module_load will say. */
+MUSTER_API muster_result muster_open_for(const char *choice, const void *image, size_t bytes,
+                                         muster_device **device);
 /* Waits for its launches, then gives back its modules and memory. NULL is fine. */
 MUSTER_API void muster_close(muster_device *device);
 
@@ -142,10 +143,10 @@ typedef struct muster_kernel_info {
 } muster_kernel_info;
 #define MUSTER_KERNEL_INFO_INIT MUSTER_INIT(muster_kernel_info)
 
-MUSTER_API muster_result muster_kernel_get(const muster_kernel *kernel, muster_kernel_info *info);
+/* The first question to a kernel loads its body, which can fail as muster_module_load can. */
+MUSTER_API muster_result muster_kernel_get(muster_kernel *kernel, muster_kernel_info *info);
 /* Size of parameter `index`, from 0. MUSTER_ERROR_ARGUMENT: it has no such parameter. */
-MUSTER_API muster_result muster_kernel_parameter_bytes(const muster_kernel *kernel, uint32_t index,
-                                                       size_t *bytes);
+MUSTER_API muster_result muster_kernel_parameter_bytes(muster_kernel *kernel, uint32_t index, size_t *bytes);
 
 /* ------------------------------------------------------------------ launches */
 

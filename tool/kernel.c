@@ -27,8 +27,9 @@ int tool_kernel_check(const tool_options *o) {
 
 int tool_kernel_open(const tool_options *o, muster_device **device, muster_kernel **kernel) {
   const char *set = getenv("MUSTER_DEVICE"), *file = o->rest[0];
-  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0 ? tool_format("cpu:%s", o->gpu)
-                 : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
+  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0
+                     ? tool_format("cpu:%s", o->gpu)
+                     : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
   uint8_t *image;
   size_t bytes;
   muster_module *module = NULL;
@@ -50,12 +51,15 @@ int tool_kernel_open(const tool_options *o, muster_device **device, muster_kerne
   if (r == MUSTER_OK)
     return TOOL_OK;
   bool named = r == MUSTER_ERROR_NOT_FOUND || r == MUSTER_ERROR_AMBIGUOUS;
-  tool_error("%s%s%s", named ? file : "", named ? ": " : "", muster_message()); /* loading names the file itself */
-  return named ? TOOL_USAGE : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS : TOOL_CANNOT;
+  tool_error("%s%s%s", named ? file : "", named ? ": " : "",
+             muster_message()); /* loading names the file itself */
+  return named                                                        ? TOOL_USAGE
+         : r == MUSTER_ERROR_NOT_MODELLED || r == MUSTER_ERROR_MEMORY ? TOOL_OURS
+                                                                      : TOOL_CANNOT;
 }
 
 /* The kernel's parameters against the arguments given. */
-static int check_sizes(const tool_options *o, const muster_kernel *kernel) {
+static int check_sizes(const tool_options *o, muster_kernel *kernel) {
   muster_kernel_info info = MUSTER_KERNEL_INFO_INIT;
   muster_kernel_get(kernel, &info);
   if (o->arg.n != info.parameters) {

@@ -9,8 +9,8 @@
 
 #include "muster.h"
 
-static void print(const tool_options *o, muster_device *device, const muster_kernel *kernel,
-                  const muster_launch *l, const muster_plan *p) {
+static void print(const tool_options *o, muster_device *device, muster_kernel *kernel, const muster_launch *l,
+                  const muster_plan *p) {
   muster_device_info d = MUSTER_DEVICE_INFO_INIT;
   muster_kernel_info k = MUSTER_KERNEL_INFO_INIT;
   muster_device_get(device, &d);

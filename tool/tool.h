@@ -126,8 +126,8 @@ struct muster_kernel;
  */
 int tool_kernel_check(const tool_options *o);
 int tool_kernel(const tool_options *o);
-/* The device that --gpu or MUSTER_DEVICE names (without both the CPU device), and the kernel --kernel of FILE on it.
- * The device may be open even where the kernel was not found: muster_close takes it all. */
+/* The device that --gpu or MUSTER_DEVICE names (without both the CPU device), and the kernel --kernel of FILE
+ * on it. The device may be open even where the kernel was not found: muster_close takes it all. */
 int tool_kernel_open(const tool_options *o, struct muster_device **device, struct muster_kernel **kernel);
 /* Compiles FILE where it is a .cu or .c, then calls `then` with options that name what can be loaded. */
 int tool_with_module(const tool_options *o, int (*then)(const tool_options *o));

@@ -85,7 +85,9 @@ static void offer(const void *image, size_t bytes) {
   ops_begin();
 }
 
-muster_result muster_open(const char *choice, muster_device **device) { return muster_open_for(choice, NULL, 0, device); }
+muster_result muster_open(const char *choice, muster_device **device) {
+  return muster_open_for(choice, NULL, 0, device);
+}
 
 muster_result muster_open_for(const char *choice, const void *image, size_t bytes, muster_device **device) {
   ops_begin();
@@ -175,7 +177,7 @@ muster_result muster_wait(muster_device *device) {
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_wait: no device");
   device->cu.cuCtxSetCurrent(device->context);
   CUresult answer = device->cu.cuStreamSynchronize(NULL);
-  return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(device, answer, "the launch failed");
+  return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(device, answer, NULL);
 }
 
 /* ------------------------------------------------------------------ memory */

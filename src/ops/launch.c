@@ -28,17 +28,18 @@ static muster_result prepare(muster_kernel *k, const muster_launch *l) {
   muster_device *d = k->module->device;
   CUresult answer = CUDA_SUCCESS;
   if (l->shared_bytes > INT32_MAX)
-    return ops_fail(MUSTER_ERROR_LAUNCH_SHAPE, "%zu bytes of shared memory for a block: it can have %u",
+    return ops_fail(MUSTER_ERROR_LAUNCH_SHAPE,
+                    "%s: %zu bytes of shared memory for a block, and it can have %u", k->plain,
                     l->shared_bytes, d->info.shared_per_block_bytes);
   if (l->shared_bytes + k->info.shared_bytes > 48 * 1024) {
     answer = d->cu.cuFuncSetAttribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       (int)l->shared_bytes);
     if (answer == CUDA_ERROR_INVALID_VALUE)
-      return ops_fail(MUSTER_ERROR_LAUNCH_SHAPE,
-                      "%zu bytes of shared memory for a block (%zu of them the kernel's own): it "
-                      "can have %u",
-                      l->shared_bytes + k->info.shared_bytes, k->info.shared_bytes,
-                      d->info.shared_per_block_bytes);
+      return ops_fail(
+          MUSTER_ERROR_LAUNCH_SHAPE,
+          "%s: %zu bytes of shared memory for a block (%zu of them the kernel's own), and it can have %u",
+          k->plain, l->shared_bytes + k->info.shared_bytes, k->info.shared_bytes,
+          d->info.shared_per_block_bytes);
   }
   if (answer == CUDA_SUCCESS && has_cluster(l) && cluster_blocks(l) > 8)
     answer = d->cu.cuFuncSetAttribute(k->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
@@ -80,6 +81,9 @@ static bool copy_launch(const muster_launch *from, muster_launch *to) {
 muster_result muster_kernel_launch(muster_kernel *kernel, const muster_launch *launch, void **parameters) {
   ops_begin();
   muster_launch l;
+  muster_result r = kernel ? ops_kernel_load(kernel) : MUSTER_OK;
+  if (r != MUSTER_OK)
+    return r;
   if (!kernel || !copy_launch(launch, &l) || (!parameters && kernel->info.parameters > 0))
     return ops_fail(MUSTER_ERROR_ARGUMENT,
                     "muster_kernel_launch: a kernel, an initialised launch and parameters are needed");
@@ -95,7 +99,7 @@ muster_result muster_kernel_launch(muster_kernel *kernel, const muster_launch *l
                         kernel->plain, or_one(l.grid[0]), or_one(l.grid[1]), or_one(l.grid[2]),
                         or_one(l.cluster[0]), or_one(l.cluster[1]), or_one(l.cluster[2]));
   d->cu.cuCtxSetCurrent(d->context);
-  muster_result r = prepare(kernel, &l);
+  r = prepare(kernel, &l);
   if (r != MUSTER_OK)
     return r;
   CUlaunchAttribute attributes[2];
@@ -109,12 +113,14 @@ muster_result muster_kernel_launch(muster_kernel *kernel, const muster_launch *l
                       (unsigned long long)or_one(l.grid[0]) * or_one(l.grid[1]) * or_one(l.grid[2]),
                       plan.resident_blocks, muster_limit_name(plan.limit));
   }
-  if (answer == CUDA_ERROR_INVALID_VALUE) /* everything else that could be invalid was checked: it is the shape */
+  if (answer ==
+      CUDA_ERROR_INVALID_VALUE) /* everything else that could be invalid was checked: it is the shape */
     return ops_fail(MUSTER_ERROR_LAUNCH_SHAPE,
-                    "%s: a grid of %u,%u,%u blocks of %u,%u,%u threads with %zu bytes of shared memory: more than the device "
+                    "%s: a grid of %u,%u,%u blocks of %u,%u,%u threads with %zu bytes of shared memory: more "
+                    "than the device "
                     "takes in some dimension",
-                    kernel->plain, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX, config.blockDimY,
-                    config.blockDimZ, kernel->info.shared_bytes + l.shared_bytes);
+                    kernel->plain, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
+                    config.blockDimY, config.blockDimZ, kernel->info.shared_bytes + l.shared_bytes);
   return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(d, answer, kernel->plain);
 }
 
@@ -162,6 +168,9 @@ muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *lau
   ops_begin();
   muster_launch l;
   muster_plan p = MUSTER_PLAN_INIT;
+  muster_result r = kernel ? ops_kernel_load(kernel) : MUSTER_OK;
+  if (r != MUSTER_OK)
+    return r;
   if (!kernel || !copy_launch(launch, &l) || !plan || plan->size < sizeof(size_t) || plan->size > sizeof p)
     return ops_fail(MUSTER_ERROR_ARGUMENT,
                     "muster_kernel_plan: a kernel, a launch and a plan, both initialised, are needed");
@@ -174,7 +183,7 @@ muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *lau
                     "%s has no clusters: compute capability %u.%u, and clusters begin with 9.0", d->info.name,
                     d->info.compute_capability / 10, d->info.compute_capability % 10);
   d->cu.cuCtxSetCurrent(d->context);
-  muster_result r = prepare(kernel, &l);
+  r = prepare(kernel, &l);
   if (r != MUSTER_OK)
     return r;
   int blocks = 0, min_grid = 0, suggested = 0, clusters = 0;

@@ -37,38 +37,31 @@ static muster_result load_part(muster_module *m, const char *name, const ops_par
   return r;
 }
 
-static muster_result read_kernel(muster_kernel *k) {
+muster_result ops_kernel_load(muster_kernel *k) {
   muster_driver *cu = &k->module->device->cu;
-  const struct {
-    CUfunction_attribute attribute;
-    int value;
-  } *w, wanted[] = {{CU_FUNC_ATTRIBUTE_NUM_REGS, 0},
-                    {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0},
-                    {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 0},
-                    {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 0},
-                    {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, 0}};
-  int value[5] = {0};
-  const char *name = NULL;
-  char plain[1024];
-  CUresult answer = cu->cuFuncGetName(&name, k->function);
-  for (w = wanted; w < wanted + 5 && answer == CUDA_SUCCESS; w++)
-    answer = cu->cuFuncGetAttribute(&value[w - wanted], w->attribute, k->function);
-  if (answer != CUDA_SUCCESS || !name)
-    return ops_fail_cu(k->module->device, answer, name ? name : "cannot ask a kernel what it is");
-  k->info = (muster_kernel_info){.size = sizeof k->info,
-                                 .name = name,
-                                 .registers = (uint32_t)value[0],
-                                 .threads_per_block = (uint32_t)value[1],
-                                 .shared_bytes = (size_t)value[2],
-                                 .local_bytes = (size_t)value[3],
-                                 .const_bytes = (size_t)value[4]};
-  k->plain = strdup(ops_plain_name(name, plain, sizeof plain) ? plain : name);
-  if (!k->plain)
-    return ops_no_memory();
-  k->info.plain_name = k->plain;
+  static const CUfunction_attribute wanted[] = {
+      CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+      CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+      CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES};
+  enum { WANTED = sizeof wanted / sizeof *wanted };
+  if (k->function)
+    return MUSTER_OK;
+  int value[WANTED] = {0};
+  CUfunction function = NULL;
+  cu->cuCtxSetCurrent(k->module->device->context);
+  CUresult answer = cu->cuModuleGetFunction(&function, k->part, k->info.name);
+  for (int i = 0; i < WANTED && answer == CUDA_SUCCESS; i++)
+    answer = cu->cuFuncGetAttribute(&value[i], wanted[i], function);
+  if (answer != CUDA_SUCCESS)
+    return ops_fail_cu(k->module->device, answer, k->plain);
+  k->info.registers = (uint32_t)value[0];
+  k->info.threads_per_block = (uint32_t)value[1];
+  k->info.shared_bytes = (size_t)value[2];
+  k->info.local_bytes = (size_t)value[3];
+  k->info.const_bytes = (size_t)value[4];
   size_t offset, bytes;
-  while ((answer = cu->cuFuncGetParamInfo(k->function, k->info.parameters, &offset, &bytes)) ==
-         CUDA_SUCCESS) {
+  k->info.parameters = 0;
+  while ((answer = cu->cuFuncGetParamInfo(function, k->info.parameters, &offset, &bytes)) == CUDA_SUCCESS) {
     size_t *more = realloc(k->parameter_bytes, (k->info.parameters + 1) * sizeof *more);
     if (!more)
       return ops_no_memory();
@@ -78,6 +71,21 @@ static muster_result read_kernel(muster_kernel *k) {
   if (answer != CUDA_ERROR_INVALID_VALUE) /* that is the answer behind the last */
     return ops_fail_cu(k->module->device, answer,
                        "cannot ask for a kernel's parameters (CUDA 12.4 and later can)");
+  k->function = function;
+  return MUSTER_OK;
+}
+
+static muster_result name_kernel(muster_kernel *k, CUfunction lazy) {
+  const char *name = NULL;
+  char plain[1024];
+  CUresult answer = k->module->device->cu.cuFuncGetName(&name, lazy);
+  if (answer != CUDA_SUCCESS || !name)
+    return ops_fail_cu(k->module->device, answer, "cannot ask for a kernel's name (CUDA 12.3 and later can)");
+  k->info = (muster_kernel_info){.size = sizeof k->info, .name = name};
+  k->plain = strdup(ops_plain_name(name, plain, sizeof plain) ? plain : name);
+  if (!k->plain)
+    return ops_no_memory();
+  k->info.plain_name = k->plain;
   return MUSTER_OK;
 }
 
@@ -100,8 +108,8 @@ static muster_result list_kernels(muster_module *m, CUmodule part) {
     r = ops_fail_cu(m->device, answer, "cannot list the kernels of a module (CUDA 12.4 and later can)");
   for (unsigned i = 0; i < count && r == MUSTER_OK; i++) {
     muster_kernel *k = &m->kernels[m->n_kernels++];
-    *k = (muster_kernel){.module = m, .function = functions[i]};
-    r = read_kernel(k);
+    *k = (muster_kernel){.module = m, .part = part};
+    r = name_kernel(k, functions[i]);
   }
   free(functions);
   return r;
@@ -239,22 +247,26 @@ muster_result muster_module_find(muster_module *module, const char *name, muster
   if (!module || !name || !kernel)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_module_find: a module, a name and a place are needed");
   *kernel = NULL;
+  muster_kernel *found = NULL;
   size_t matches = 0;
-  char names[2048];
   for (size_t i = 0; i < module->n_kernels; i++) {
     muster_kernel *k = &module->kernels[i];
-    if (strcmp(k->info.name, name) == 0) {
-      *kernel = k;
-      return MUSTER_OK;
+    if (strcmp(k->info.name, name) == 0) { /* the mangled name is always one kernel's */
+      found = k;
+      matches = 1;
+      break;
     }
     if (ops_name_matches(name, k->info.name, k->plain)) {
       matches++;
-      *kernel = k;
+      found = k;
     }
   }
-  if (matches == 1)
-    return MUSTER_OK;
-  *kernel = NULL;
+  if (matches == 1) {
+    muster_result r = ops_kernel_load(found);
+    *kernel = r == MUSTER_OK ? found : NULL;
+    return r;
+  }
+  char names[2048];
   list_names(module, matches ? name : NULL, names, sizeof names);
   if (matches > 1)
     return ops_fail(MUSTER_ERROR_AMBIGUOUS, "%zu kernels are called %s: %s", matches, name, names);
@@ -262,19 +274,23 @@ muster_result muster_module_find(muster_module *module, const char *name, muster
                   module->n_kernels == 1 ? "is" : "are", module->n_kernels ? names : "no kernels at all");
 }
 
-muster_result muster_kernel_get(const muster_kernel *kernel, muster_kernel_info *info) {
+muster_result muster_kernel_get(muster_kernel *kernel, muster_kernel_info *info) {
   ops_begin();
   if (!kernel || !info || info->size < sizeof(size_t) || info->size > sizeof *info)
     return ops_fail(MUSTER_ERROR_ARGUMENT,
                     "muster_kernel_get: no kernel, or a struct that was not initialised");
+  muster_result r = ops_kernel_load(kernel);
   size_t size = info->size;
   memcpy(info, &kernel->info, size);
   info->size = size;
-  return MUSTER_OK;
+  return r;
 }
 
-muster_result muster_kernel_parameter_bytes(const muster_kernel *kernel, uint32_t index, size_t *bytes) {
+muster_result muster_kernel_parameter_bytes(muster_kernel *kernel, uint32_t index, size_t *bytes) {
   ops_begin();
+  muster_result r = kernel && bytes ? ops_kernel_load(kernel) : MUSTER_OK;
+  if (r != MUSTER_OK)
+    return r;
   if (!kernel || !bytes || index >= kernel->info.parameters)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "no parameter %u", index);
   *bytes = kernel->parameter_bytes[index];

@@ -18,8 +18,9 @@ struct muster_device {
 
 struct muster_kernel {
   muster_module *module;
-  CUfunction function;
-  char *plain; /* "ns::scale", or the name itself where it is not mangled */
+  CUmodule part;
+  CUfunction function; /* NULL until somebody asks for the kernel: the driver loads bodies lazily too */
+  char *plain;         /* "ns::scale", or the name itself where it is not mangled */
   muster_kernel_info info;
   size_t *parameter_bytes;
 };
@@ -37,7 +38,8 @@ struct muster_module {
 void ops_begin(void); /* a call begins: it has not failed yet */
 /* Notes why the current call fails and returns `result`. */
 muster_result ops_fail(muster_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for what the driver answered to `what`; marks the device lost where that is so. */
+/* The same for what the driver answered to `what` (NULL: the caller's next word says it); marks the device
+ * lost where that is so. */
 muster_result ops_fail_cu(muster_device *device, CUresult answer, const char *what);
 muster_result ops_no_memory(void);
 
@@ -59,6 +61,7 @@ muster_result ops_image_parts(const char *name, const uint8_t *image, size_t byt
                               size_t *n);
 
 /* module.c */
-void ops_module_free(muster_module *m); /* without taking it off the device's list */
+muster_result ops_kernel_load(muster_kernel *k); /* so that its function and info are there */
+void ops_module_free(muster_module *m);          /* without taking it off the device's list */
 
 #endif

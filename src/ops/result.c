@@ -107,5 +107,6 @@ muster_result ops_fail_cu(muster_device *device, CUresult answer, const char *wh
       result = MUSTER_ERROR_DEVICE_LOST;
     device->lost = true;
   }
-  return ops_fail(result, "%s: %s (%s)", what, text ? text : "unknown error", name ? name : "unknown");
+  return ops_fail(result, "%s%s%s (%s)", what ? what : "", what ? ": " : "", text ? text : "unknown error",
+                  name ? name : "unknown");
 }

@@ -11,6 +11,7 @@
 # The programs under test come by PATH and the variables that CMake sets. Exit code 77: every case needs something
 # that is not here (a command of `? COMMAND` lines failed, which skip the cases behind them).
 set -u
+command -v muster >/dev/null || { echo "no muster in PATH"; exit 1; }
 failed=0 ran=0 skipped=0
 root=$(mktemp -d "${TMPDIR:-/tmp}/muster-cli-XXXXXX") || exit 1
 trap 'rm -rf "$root"' EXIT

@@ -29,7 +29,8 @@ static unsigned lowest(const char *operation, const char *type) {
     if (strcmp(op->name, "atom") != 0 || strcmp(op->class, "vec") == 0)
       continue;
     const char *rop = strstr(form->words, "rop:"), *last = strrchr(form->words, ' ');
-    if (!rop || !last || !among(rop + 4, strcspn(rop + 4, " "), operation) || !among(last + 1, strlen(last + 1), type))
+    if (!rop || !last || !among(rop + 4, strcspn(rop + 4, " "), operation) ||
+        !among(last + 1, strlen(last + 1), type))
       continue;
     unsigned sm = form->sm < 60 ? 60 : form->sm;
     if (best == 0 || sm < best)
@@ -53,8 +54,9 @@ int main(void) {
     const char *operation = rows[i].operation, *digits = type + strcspn(type, "0123456789");
     char bits[8];
     snprintf(bits, sizeof bits, "b%s", digits);
-    bool untyped = strcmp(operation, "exch") == 0 || strcmp(operation, "cas") == 0 || strcmp(operation, "and") == 0 ||
-                   strcmp(operation, "or") == 0 || strcmp(operation, "xor") == 0;
+    bool untyped = strcmp(operation, "exch") == 0 || strcmp(operation, "cas") == 0 ||
+                   strcmp(operation, "and") == 0 || strcmp(operation, "or") == 0 ||
+                   strcmp(operation, "xor") == 0;
     if (untyped)
       strcpy(type, bits);
     else if (strcmp(operation, "add") == 0 && strcmp(type, "s64") == 0)
@@ -62,8 +64,8 @@ int main(void) {
     unsigned sm = lowest(operation, type);
     if (sm != rows[i].sm) {
       failures++;
-      fprintf(stderr, "%s %s: the table of instructions says sm_%u, atomics.def sm_%u\n", operation, rows[i].elem, sm,
-              rows[i].sm);
+      fprintf(stderr, "%s %s: the table of instructions says sm_%u, atomics.def sm_%u\n", operation,
+              rows[i].elem, sm, rows[i].sm);
     }
   }
   return failures ? 1 : 0;
