@@ -509,7 +509,7 @@ static const ptx_body *finish(ptx_builder *b) {
   body->targets = targets;
   body->n_targets = b->n_targets;
   body->unmodelled = b->unmodelled;
-  ptx_flow(body, arena, &b->scratch);
+  ptx_flow(body, b->r.unit->m.funcs, arena, &b->scratch);
   return body;
 }
 

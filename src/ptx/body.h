@@ -112,6 +112,6 @@ void ptx_need(ptx_builder *b, const ptx_token *at, unsigned isa, unsigned sm, bo
 void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic);
 
 /* flow.c: blocks, edges, orders; all from `arena`. */
-void ptx_flow(ptx_body *body, base_arena *arena, base_arena *scratch);
+void ptx_flow(ptx_body *body, const ptx_func *funcs, base_arena *arena, base_arena *scratch);
 
 #endif

@@ -7,6 +7,7 @@
 
 typedef struct flow {
   ptx_body *body;
+  const ptx_func *funcs;
   base_arena *arena, *scratch;
   ptx_block *blocks;
   uint32_t *edges, n_edges, cap_edges;
@@ -14,9 +15,17 @@ typedef struct flow {
   bool *leaves, *traps; /* a block from which threads leave; one that ends in a trap */
 } flow;
 
-static bool ends_block(const ptx_insn *i) {
+/* A call of a function that never returns. */
+static bool never_returns(const flow *f, const ptx_insn *i) {
+  if (i->op != PTX_OP_call_ctl)
+    return false;
+  const ptx_operand *callee = &f->body->operands[i->operands + 1];
+  return callee->kind == PTX_FUNC && f->funcs[callee->index].noreturn;
+}
+
+static bool ends_block(const flow *f, const ptx_insn *i) {
   ptx_sync s = ptx_op_get((ptx_op)i->op)->sync;
-  return s == PTX_SYNC_BRANCH || s == PTX_SYNC_EXIT;
+  return s == PTX_SYNC_BRANCH || s == PTX_SYNC_EXIT || never_returns(f, i);
 }
 
 /* Labels an instruction may go to. */
@@ -44,7 +53,7 @@ static void make_blocks(flow *f) {
   for (uint32_t l = 0; l < body->n_labels; l++)
     leads[body->labels[l].insn] = 1;
   for (uint32_t i = 0; i < n; i++)
-    if (ends_block(&body->insns[i]))
+    if (ends_block(f, &body->insns[i]))
       leads[i + 1] = 1;
   uint32_t blocks = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -86,9 +95,9 @@ static void make_edges(flow *f) {
     const ptx_insn *last = &body->insns[block->end - 1];
     block->succ = f->n_edges;
     /* who leaves under a guard parts from nobody: the others go on, so that counts as no edge to the exit */
-    if (!ends_block(last) || last->guard != PTX_NONE)
+    if (!ends_block(f, last) || last->guard != PTX_NONE)
       add_edge(f, b, f->block_of[block->end]);
-    else if (last->op == PTX_OP_trap_ctl)
+    else if (last->op == PTX_OP_trap_ctl || never_returns(f, last))
       f->traps[b] = true;
     else if (ptx_op_get((ptx_op)last->op)->sync == PTX_SYNC_EXIT)
       f->leaves[b] = true;
@@ -248,8 +257,8 @@ static void make_postdominators(flow *f) {
   }
 }
 
-void ptx_flow(ptx_body *body, base_arena *arena, base_arena *scratch) {
-  flow f = {.body = body, .arena = arena, .scratch = scratch};
+void ptx_flow(ptx_body *body, const ptx_func *funcs, base_arena *arena, base_arena *scratch) {
+  flow f = {.body = body, .funcs = funcs, .arena = arena, .scratch = scratch};
   make_blocks(&f);
   make_edges(&f);
   make_order(&f);

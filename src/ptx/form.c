@@ -6,10 +6,9 @@
 #include "ptx/body.h"
 
 typedef struct match {
-  const ptx_choice *choice[PTX_MAX_WORDS];
+  const ptx_choice *choice[PTX_MAX_WORDS]; /* NULL: one that "*" covers */
   unsigned n;  /* words that found their place; the next one did not, if any is left */
   int missing; /* an item that is required and has no word; -1 */
-  bool rest;   /* the words behind were not looked at */
 } match;
 
 static const ptx_choice *choose(const ptx_item *item, uint16_t text) {
@@ -35,14 +34,13 @@ static match try_form(const ptx_form *f, const uint16_t *texts, unsigned n) {
       if (items[i].is_type)
         next_type = i;
     }
-    if (!c)
+    if (!c && !rest)
       break;
     m.choice[m.n] = c;
   }
   for (unsigned i = 0; i < f->n_items && m.missing < 0; i++)
     if (!(taken >> i & 1) && !items[i].optional && !items[i].rest)
       m.missing = (int)i;
-  m.rest = rest && m.missing < 0;
   return m;
 }
 
@@ -107,14 +105,15 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
     for (unsigned k = info->first_form; k < info->first_form + info->n_forms; k++) {
       const ptx_form *f = &table->forms[k];
       match here = try_form(f, texts, n);
-      if (here.missing < 0 && (here.n == n || here.rest)) {
+      if (here.missing < 0 && here.n == n) {
         /* one that is too new stands until an older one is found, so that the message is about its age */
         if (!found || !has(b, &found->info)) {
           found = found && !has(b, &f->info) ? found : f;
           m = found == f ? here : m;
         }
-      } else if (!best || here.n > best_match.n ||
-                 (here.n == best_match.n && here.missing < 0 && best_match.missing >= 0)) {
+      } else if (!info->refused &&
+                 (!best || here.n > best_match.n ||
+                  (here.n == best_match.n && here.missing < 0 && best_match.missing >= 0))) {
         best = f;
         best_match = here;
       }

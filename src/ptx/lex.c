@@ -1,7 +1,10 @@
 /* lex.c: characters to tokens. A token points into the module's text, which ends with a NUL, so that looking
  * one character ahead is always allowed. */
+#define _GNU_SOURCE /* strtod_l: the program around us may have a locale with another decimal point */
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "ptx/front.h"
 
@@ -63,6 +66,18 @@ static bool skip_space(ptx_lexer *l, ptx_token *bad) {
   return true;
 }
 
+static locale_t plain; /* the C locale; 0 if there was no memory for it */
+
+static void make_plain(void) {
+  plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static double to_double(const char *text, char **stop) {
+  static once_flag once = ONCE_FLAG_INIT;
+  call_once(&once, make_plain);
+  return plain ? strtod_l(text, stop, plain) : strtod(text, stop);
+}
+
 /* 0fXXXXXXXX, 0dXXXXXXXXXXXXXXXX, 1.5, 1e5, 017, 0x1F, 0b101, 42U. */
 static void lex_number(ptx_lexer *l, ptx_token *t) {
   const char *p = l->at;
@@ -105,7 +120,7 @@ static void lex_number(ptx_lexer *l, ptx_token *t) {
       }
       memcpy(number, p, n);
       number[n] = 0;
-      double d = strtod(number, &stop);
+      double d = to_double(number, &stop);
       memcpy(&t->value, &d, sizeof d);
       t->kind = *stop ? PTX_T_BAD : PTX_T_FLOAT;
       return;

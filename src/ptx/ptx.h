@@ -24,7 +24,7 @@ struct base_arena;
 struct base_diags;
 struct base_text;
 
-#define PTX_VERSION_NEWEST 90 /* newest PTX ISA that the tables know, times ten; a newer one is a warning */
+#define PTX_VERSION_NEWEST 95 /* newest PTX ISA that the tables know, times ten; a newer one is a warning */
 #define PTX_NONE UINT32_MAX
 
 /* ------------------------------------------------------------------ vocabularies (words.def) */

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "ptx/ptx.h"
 
@@ -308,11 +309,10 @@ static bool memory(const char *name) {
   return true;
 }
 
-static uint64_t random_state;
+static base_rng rng;
 
 static uint32_t random_below(uint32_t n) {
-  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((random_state >> 33) % n);
+  return base_rng_below(&rng, n);
 }
 
 /* Bytes changed, cut out, doubled, or swapped for words that PTX knows. */
@@ -504,7 +504,7 @@ int main(int argc, char **argv) {
   unsigned long n = 0;
   const char *mode = argv[1];
   if (strcmp(mode, "mutate") == 0 && argc > 4) {
-    random_state = strtoull(argv[2], NULL, 10);
+    base_rng_seed(&rng, strtoull(argv[2], NULL, 10));
     n = strtoul(argv[3], NULL, 10);
     from = 4;
   }
