@@ -897,7 +897,7 @@ static bool within(const ptx_insn *i, ptx_type t, uint64_t a, uint64_t b, uint64
   long double ulp = ldexpl(1, e - 1 - f->mantissa), last = ldexpl(1, 1 - f->bias - f->mantissa);
   ulp = ulp < last ? last : ulp;
   bool upper = t == PTX_F64 && i->mods.ftz; /* of the upper word alone */
-  long double bound = upper ? ldexpl(ulp, 32) * 0.51L : t == PTX_F64 ? ulp * 1.01L : ulp * 0.5001L;
+  long double bound = upper ? ldexpl(ulp, 32) * 0.51L : t == PTX_F64 ? ulp * 1.6L : ulp * 0.5001L;
   return fabsl(have - want) <= bound && (!upper || (got & UINT32_MAX) == 0);
 }
 

@@ -106,6 +106,7 @@ static void try_spelling(const spell *s, void *data) {
   if (!arith_open(&a, s)) {
     if (a.module)
       refused++;
+    failures += a.module && !strstr(s->name, ".sat.");
     arith_close(&a);
     return;
   }
@@ -116,10 +117,8 @@ static void try_spelling(const spell *s, void *data) {
     if (!levels[l].usable)
       continue;
     if (!arith_choose(&a, &levels[l])) {
-      if (strstr(s->name, ".rs.") == NULL) { /* refused on purpose */
-        printf("FAIL %s: no handler\n", s->name);
-        good = false;
-      }
+      printf("FAIL %s: no handler\n", s->name);
+      good = false;
       break;
     }
     const ptx_body *b = a.body;
@@ -148,5 +147,5 @@ int main(int argc, char **argv) {
   spell_all(prefix, try_spelling, NULL);
   printf("%lu spellings, %lu cases, %lu refused by the front end, %lu wrong\n", spellings, cases, refused,
          failures);
-  return failures || refused || !spellings;
+  return failures || !spellings;
 }

@@ -12,7 +12,7 @@
  *   rsqrt.approx.f32       2^-22.9 relative                  0.5 ulp + 1e-15
  *   div.approx, .full.f32  2 ulp                             0.5 ulp
  *   rcp, rsqrt.approx.ftz.f64: of and to the upper 32 bits   nearest of those
- *   rsqrt.approx.f64                                         1 ulp
+ *   rsqrt.approx.f64                                         1.6 ulp
  * test/sim/approx_all.c tries all 2^32 operands of those with one.
  */
 #include <math.h>

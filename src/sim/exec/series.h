@@ -79,7 +79,7 @@ static inline double series_circle(double x, uint64_t quarter) {
 
 static inline double series_tanh(double x) {
   double e = series_exp2(x * 0x1.71547652b82fep1), s = x * x; /* 2 / ln 2 */
-  double small = x + x * s * (-1.0 / 3 + s * (2.0 / 15 + s * (-17.0 / 315 + s * (62.0 / 2835))));
+  double small = x * (1 + s * (-1.0 / 3 + s * (2.0 / 15 + s * (-17.0 / 315 + s * (62.0 / 2835)))));
   return s < 0x1p-10 ? small : 1 - 2 / (e + 1);
 }
 
