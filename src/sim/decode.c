@@ -263,7 +263,8 @@ static void decode_func(sim_build *w) {
   }
   f->stack_top = SIM_NOWHERE;
   for (uint32_t n = 0; n < b->n_insns && !f->moves_stack; n++)
-    f->moves_stack = b->insns[n].op == PTX_OP_alloca_addr || b->insns[n].op == PTX_OP_stackrestore_addr;
+    f->moves_stack = b->insns[n].op == PTX_OP_alloca_addr || b->insns[n].op == PTX_OP_stacksave_addr ||
+                     b->insns[n].op == PTX_OP_stackrestore_addr;
   if (f->moves_stack) {
     f->stack_top = sim_temporary(w, 4);
     w->code->deep = true;

@@ -181,13 +181,15 @@ static uint32_t next_warp(sim_run *r, sim_block *b) {
   return (uint32_t)ids[k < c.n ? k : c.usual];
 }
 
-/* True: something ran. */
-static bool run_block(sim_run *r, sim_block *b, uint64_t quantum) {
-  bool ran = false;
+/* Sets r->progress if it got anywhere. */
+static void run_block(sim_run *r, sim_block *b, uint64_t quantum) {
+  bool progress = false;
   uint64_t end = r->warp_insns + quantum;
   sim_block_enter(r, b);
   r->yield = false;
   do {
+    progress |= r->progress;
+    r->progress = false;
     if (b->asleep)
       wake(r, b);
     if (!b->ready)
@@ -197,11 +199,11 @@ static bool run_block(sim_run *r, sim_block *b, uint64_t quantum) {
       uint32_t w = next_warp(r, b);
       left &= ~(UINT32_C(1) << w);
       b->turn = w + 1;
-      ran |= sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
+      sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
       left &= b->ready;
     }
   } while (b->live && !r->fault.kind && !r->yield && r->progress && r->warp_insns < end);
-  return ran;
+  r->progress |= progress;
 }
 
 /* ------------------------------------------------------------------ nobody moved */

@@ -118,16 +118,30 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   return g->id;
 }
 
-static void block_free(sim_block *b) {
-  if (!b)
+/* The memory of a block while it runs. */
+typedef struct sim_store {
+  struct sim_store *next;
+  char *memory;    /* warps, pool, shared memory, barriers */
+  uint8_t *local;  /* of its threads */
+  sim_warp *warps; /* the beginning of `memory`; they own their registers */
+  uint32_t n_warps;
+} sim_store;
+
+static void store_free(sim_store *s) {
+  if (!s)
     return;
-  for (uint32_t w = 0; b->warps && w < b->n_warps; w++) {
+  for (uint32_t w = 0; s->warps && w < s->n_warps; w++) {
     for (uint32_t k = 0; k < SIM_LANES; k++)
-      sim_probe_free(b->warps[w].units[k].probe);
-    free(b->warps[w].regs);
+      sim_probe_free(s->warps[w].units[k].probe);
+    free(s->warps[w].regs);
   }
-  free(b->memory);
-  free(b->local);
+  free(s->memory);
+  free(s->local);
+  free(s);
+}
+
+static void block_free(sim_block *b) {
+  store_free(b->store);
   free(b);
 }
 
@@ -141,6 +155,11 @@ void sim_grid_free(sim_device *d, sim_grid *g) {
     sim_block *b = g->spare;
     g->spare = b->next;
     block_free(b);
+  }
+  while (g->stores) {
+    sim_store *s = g->stores;
+    g->stores = s->next;
+    store_free(s);
   }
   if (g->params)
     sim_memory_give(&d->memory, g->params);
@@ -167,27 +186,58 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
   return true;
 }
 
-/* Memory for a block that starts: warps, shared memory, pool. Registers are a warp's own, since they may grow. */
-static bool block_memory(sim_block *b) {
+/* How a store is divided: warps, the block's pool, shared memory, barriers. */
+typedef struct layout {
+  uint64_t pool, shared, barriers, end;
+} layout;
+
+static layout layout_of(const sim_block *b) {
   const sim_grid *g = b->grid;
-  const sim_code *c = g->code;
-  uint64_t warps = padded(b->n_warps * sizeof(sim_warp)), pool = padded(c->pool_bytes + 64), shared = padded(g->shared_bytes + 64);
-  uint64_t barriers = padded((uint64_t)SIM_BARRIERS * b->n_warps * 4);
-  char *p = aligned_alloc(64, warps + pool + shared + barriers);
-  if (!p)
-    return false;
-  memset(p, 0, warps + pool + shared + barriers);
-  b->memory = p;
-  b->warps = (sim_warp *)p;
-  b->pool = p + warps;
-  b->shared = (uint8_t *)p + warps + pool;
-  b->barrier_lanes = (uint32_t *)(p + warps + pool + shared);
-  uint64_t local = (uint64_t)c->local_bytes * SIM_LANES * b->n_warps;
-  if (local && !(b->local = calloc(1, local)))
-    return false;
+  layout l = {.pool = padded(b->n_warps * sizeof(sim_warp))};
+  l.shared = l.pool + padded(g->code->pool_bytes + 64);
+  l.barriers = l.shared + padded(g->shared_bytes + 64);
+  l.end = l.barriers + padded((uint64_t)SIM_BARRIERS * b->n_warps * 4);
+  return l;
+}
+
+static sim_store *new_store(const sim_block *b) {
+  const sim_code *c = b->grid->code;
+  sim_store *s = calloc(1, sizeof *s);
+  uint64_t bytes = layout_of(b).end, local = (uint64_t)c->local_bytes * SIM_LANES * b->n_warps;
+  if (!s)
+    return NULL;
+  s->memory = aligned_alloc(64, bytes);
+  if (local)
+    s->local = calloc(1, local);
+  if (!s->memory || (local && !s->local)) {
+    store_free(s);
+    return NULL;
+  }
+  memset(s->memory, 0, bytes);
+  s->warps = (sim_warp *)s->memory;
+  s->n_warps = b->n_warps;
   for (uint32_t w = 0; w < b->n_warps; w++)
-    if (!sim_warp_grow(&b->warps[w], (uint32_t)padded(c->deep ? c->largest_frame * 4 : c->stack_frames)))
-      return false;
+    if (!sim_warp_grow(&s->warps[w], (uint32_t)padded(c->deep ? c->largest_frame * 4 : c->stack_frames))) {
+      store_free(s);
+      return NULL;
+    }
+  return s;
+}
+
+/* The memory of a block that starts: what one that ended left, or new. */
+static bool take_store(sim_block *b) {
+  sim_grid *g = b->grid;
+  sim_store *s = g->stores;
+  layout l = layout_of(b);
+  if (s)
+    g->stores = s->next;
+  else if (!(s = new_store(b)))
+    return false;
+  b->store = s;
+  b->warps = s->warps;
+  b->pool = s->memory + l.pool;
+  b->shared = (uint8_t *)s->memory + l.shared;
+  b->barrier_lanes = (uint32_t *)(s->memory + l.barriers);
   return true;
 }
 
@@ -201,7 +251,7 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
   w->at_cluster = w->cluster_phase = 0;
-  w->local = b->local + (size_t)index * SIM_LANES * c->local_bytes;
+  w->local = b->store->local + (size_t)index * SIM_LANES * c->local_bytes;
   w->local_bytes = c->local_bytes;
   memset(w->groups, 0, sizeof w->groups);
   const uint32_t *dim = g->launch.block;
@@ -331,7 +381,7 @@ void sim_block_enter(sim_run *r, sim_block *b) {
 
 bool sim_block_begin(sim_run *r, sim_block *b) {
   sim_grid *g = b->grid;
-  if (!b->memory && !block_memory(b))
+  if (!take_store(b))
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
@@ -522,6 +572,9 @@ bool sim_block_end(sim_run *r, sim_block *b) {
   }
   r->block = NULL, r->unit = NULL, r->warp = NULL;
   b->ended = true;
+  b->store->next = g->stores;
+  g->stores = b->store;
+  b->store = NULL;
   sm_take(&d->sms[b->sm], &share, -1);
   ring_remove(d, b);
   g->resident--;

@@ -354,8 +354,7 @@ typedef struct sim_block {
   uint32_t *barrier_lanes;
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
-  void *memory;   /* one piece for all of that */
-  uint8_t *local; /* of its threads */
+  struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
 } sim_block;
 
 /* A launch. */
@@ -374,6 +373,7 @@ typedef struct sim_grid {
   uint64_t workspace;
   bool told, watched;
   sim_block *spare; /* ended blocks, to be used again */
+  struct sim_store *stores; /* and their memory */
 } sim_grid;
 
 typedef struct sim_sm {
@@ -467,7 +467,7 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
 /* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
 void sim_lanes_exit(sim_run *r, uint32_t lanes);
-bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
+void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
 bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
 void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o); /* fills who; only if there is a watcher */

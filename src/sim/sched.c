@@ -246,8 +246,7 @@ static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   }
 }
 
-bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
-  bool ran = false;
+void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
   r->warp = w;
   r->ctx.base[SIM_IN_WARP] = (char *)w->special - SIM_IN_WARP;
   while (w->ready && budget > 0 && !r->fault.kind && !r->yield) {
@@ -272,7 +271,6 @@ bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
       for (const sim_op *o = u->pc; o;)
         o = o->fn[SIM_SLOW](o, &r->ctx);
     int64_t used = (int64_t)r->warp_insns - before;
-    ran = true;
     budget -= used;
     u = r->unit;
     if (!(polled && u->mask && u->state == SIM_SLEEPS && u->polls))
@@ -285,5 +283,4 @@ bool sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     if (r->yield && u->mask)
       u->yielded = true;
   }
-  return ran;
 }

@@ -8,7 +8,7 @@
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
- * [--stats] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
+ * [--stats] [--decode] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ typedef struct test {
   bool failed;
 } test;
 
-static bool trace, stats;
+static bool trace, stats, decode;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -375,11 +375,11 @@ static void run_kernel(test *t, sim_device *d, sim_module *m) {
   struct timespec a, b;
   sim_stats before, after;
   sim_device_stats(d, &before);
-  clock_gettime(CLOCK_MONOTONIC, &a);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
   bool ok = !t->failed;
   for (uint32_t k = 0; k < t->launches && ok; k++)
     ok = run_launch(d, t);
-  clock_gettime(CLOCK_MONOTONIC, &b);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
   sim_device_stats(d, &after);
   if (stats) {
     double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
@@ -401,6 +401,27 @@ static void run_kernel(test *t, sim_device *d, sim_module *m) {
       sim_host_unregister(d, (void *)(uintptr_t)args[k].address);
       free((void *)(uintptr_t)args[k].address);
     }
+}
+
+/* Every kernel of the file is decoded: what the machine would refuse is printed. */
+static void decode_all(test *t, const ptx_module *p, sim_module *m) {
+  for (uint32_t k = 0; k < p->n_funcs; k++) {
+    char *error;
+    sim_kernel_info info;
+    if (!p->funcs[k].entry || !p->funcs[k].defined)
+      continue;
+    sim_kernel *kernel = sim_module_kernel(m, p->funcs[k].name, &error);
+    if (!kernel) {
+      complain(t, "%s", error);
+      free(error);
+      continue;
+    }
+    sim_kernel_get(kernel, &info);
+    if (info.refused)
+      printf("%s:%u: %s: %s\n", t->file, info.refused_line, info.name, info.refused);
+    if (stats)
+      printf("%s: %s: %u registers, %u shared, %u local\n", t->file, info.name, info.registers, info.shared_bytes, info.local_bytes);
+  }
 }
 
 static bool run_test(const char *file) {
@@ -434,7 +455,9 @@ static bool run_test(const char *file) {
   } else {
     sim_device_watch(d, w);
     sim_module *m = sim_module_new(d, p, NULL, 0, &error);
-    if (m)
+    if (m && decode)
+      decode_all(&t, p, m);
+    else if (m)
       run_kernel(&t, d, m);
     else
       expect_end(&t, 2, error);
@@ -466,6 +489,8 @@ int main(int argc, char **argv) {
       trace = true;
     else if (!strcmp(argv[k], "--stats"))
       stats = true;
+    else if (!strcmp(argv[k], "--decode"))
+      decode = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {
       if (!sim_vector_level_set(argv[++k])) {
         printf("this CPU has no %s\n", argv[k]);
