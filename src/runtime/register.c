@@ -342,15 +342,21 @@ char rt___cudaInitModule(void **handle) {
   return error == cudaSuccess;
 }
 
+/* Called at each place of a launch, before it. What hinders the kernel is told by the launch: until then the
+ * stub's address serves as its handle. */
 cudaError_t rt___cudaGetKernel(cudaKernel_t *kernel, const void *host) {
-  const cudaError_t error = rt_kernel(host, kernel);
-  if (error == cudaSuccess)
+  if (rt_kernel(host, kernel) == cudaSuccess)
     rt_know_kernel(*kernel);
-  return error;
+  else
+    *kernel = (cudaKernel_t)(uintptr_t)host;
+  return cudaSuccess;
 }
 
 cudaError_t rt_cudaGetKernel(cudaKernel_t *kernel, const void *function) {
-  return kernel ? rt___cudaGetKernel(kernel, function) : cudaErrorInvalidValue;
+  const cudaError_t error = kernel ? rt_kernel(function, kernel) : cudaErrorInvalidValue;
+  if (error == cudaSuccess)
+    rt_know_kernel(*kernel);
+  return error;
 }
 
 cudaError_t rt_cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol) {
