@@ -39,8 +39,11 @@ typedef struct state {
   pid_t pid;
   int channel; /* the parent's end; -1: none */
   int signals; /* signalfd */
-  bool ended, hang, unmodelled, failure, limit, killed;
+  bool ended, hang, unmodelled, failure, limit;
+  int kills; /* rounds of SIGKILL */
+  int left;  /* processes found by the last look */
   int status;
+  char *session;   /* DESCRIPTOR:INODE */
   double deadline; /* monotonic; 0: none */
 } state;
 
@@ -135,13 +138,9 @@ static bool check_libraries(void) {
   return good;
 }
 
-static void set_environment(const tool_options *o, int session) {
-  struct stat st;
-  fstat(session, &st);
-  char *text = tool_format("%d:%llu", session, (unsigned long long)st.st_ino);
-  setenv("MUSTER_SESSION", text, 1);
-  free(text);
-  text = tool_options_for_device(o);
+static void set_environment(const tool_options *o, const char *session) {
+  char *text = tool_options_for_device(o);
+  setenv("MUSTER_SESSION", session, 1);
   setenv("MUSTER_OPTIONS", text, 1);
   free(text);
 }
@@ -156,7 +155,8 @@ static void set_libraries(void) {
   free(folder);
 }
 
-static _Noreturn void be_child(const tool_child *c, const tool_options *o, int session, pid_t parent) {
+static _Noreturn void be_child(const tool_child *c, const tool_options *o, const char *session,
+                               pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed muster leaves no program behind */
   if (getppid() != parent)
     _exit(TOOL_OURS);
@@ -192,42 +192,88 @@ static void forward(state *s) {
   }
 }
 
-/* Sends `signal` to every descendant of `pid`, deepest first. */
-static void signal_tree(pid_t pid, int signal, int depth) {
-  char *folder = tool_format("/proc/%ld/task", (long)pid);
-  DIR *tasks = depth < 64 ? opendir(folder) : NULL;
-  for (struct dirent *d; tasks && (d = readdir(tasks));) {
-    if (d->d_name[0] == '.')
-      continue;
-    char *path = tool_format("%s/%s/children", folder, d->d_name);
-    FILE *list = fopen(path, "re");
-    for (long child; list && fscanf(list, "%ld", &child) == 1;) {
-      signal_tree((pid_t)child, signal, depth + 1);
-      kill((pid_t)child, signal);
-    }
-    if (list)
-      fclose(list);
-    free(path);
-  }
-  if (tasks)
-    closedir(tasks);
-  free(folder);
+/* What /proc says of a process: its parent, and whether it was started with this session's variable. */
+static bool look_at(const char *pid, const char *session, pid_t *parent, bool *ours) {
+  char text[512];
+  int state_parent = 0;
+  char *path = tool_format("/proc/%s/stat", pid);
+  FILE *file = fopen(path, "re");
+  free(path);
+  bool good = file && fgets(text, sizeof text, file);
+  if (file)
+    fclose(file);
+  const char *behind = good ? strrchr(text, ')') : NULL; /* the name may hold anything */
+  if (!behind || sscanf(behind + 1, " %*c %d", &state_parent) != 1)
+    return false;
+  *parent = state_parent;
+  *ours = false;
+  path = tool_format("/proc/%s/environ", pid);
+  file = fopen(path, "re");
+  free(path);
+  char *variable = NULL;
+  size_t room = 0;
+  while (file && !*ours && getdelim(&variable, &room, 0, file) > 0)
+    *ours = strncmp(variable, "MUSTER_SESSION=", 15) == 0 && strcmp(variable + 15, session) == 0;
+  free(variable);
+  if (file)
+    fclose(file);
+  return true;
 }
 
+/* Sends `signal` to all that the program started and is still there: its descendants, and whoever was started
+ * with this session's variable, should the tree have been broken. Says how many there were. */
+static int signal_all(const state *s, int signal) {
+  enum { MOST = 4096 };
+  static struct {
+    pid_t pid, parent;
+    bool ours;
+  } all[MOST];
+  int n = 0, sent = 0;
+  DIR *d = opendir("/proc");
+  for (struct dirent *e; d && n < MOST && (e = readdir(d));)
+    if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+        look_at(e->d_name, s->session, &all[n].parent, &all[n].ours))
+      all[n++].pid = (pid_t)atol(e->d_name);
+  if (d)
+    closedir(d);
+  for (bool more = true; more;) { /* down the tree */
+    more = false;
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n && !all[i].ours; k++)
+        if (all[k].pid == all[i].parent && all[k].ours && all[k].pid != getpid())
+          all[i].ours = more = true;
+    for (int i = 0; i < n; i++)
+      if (!all[i].ours && all[i].parent == getpid())
+        all[i].ours = more = true;
+  }
+  for (int i = 0; i < n; i++)
+    if (all[i].ours && all[i].pid != getpid() && kill(all[i].pid, signal) == 0) {
+      sent++;
+      if (signal == SIGTERM)
+        kill(all[i].pid, SIGCONT); /* a stopped process would not see it */
+    }
+  return sent;
+}
+
+/* At the time limit: SIGTERM to all, and after a while SIGKILL to who is left. */
 static void enforce(state *s) {
   if (s->deadline == 0 || now() < s->deadline)
     return;
-  if (!s->limit) {
+  if (!s->limit)
     tool_error("the time limit of %g s is over: ending the program", s->child->seconds);
-    s->limit = true;
-  }
-  int signal = s->killed ? SIGKILL : SIGTERM;
-  signal_tree(getpid(), signal, 0);
-  kill(s->pid, signal); /* where /proc lists no children */
-  if (signal == SIGTERM)
-    kill(s->pid, SIGCONT); /* a stopped program would not see it */
-  s->killed = true;
-  s->deadline = now() + LAST_WORDS_MS / 1000.0;
+  s->left = signal_all(s, s->limit ? SIGKILL : SIGTERM);
+  s->kills += s->limit;
+  s->limit = true;
+  s->deadline = now() + (s->kills ? 0.05 : LAST_WORDS_MS / 1000.0);
+}
+
+/* The time limit is for all that the program started; what even SIGKILL does not end is left alone in the
+ * end. */
+static bool limit_pending(state *s) {
+  if (!s->limit || s->kills > 20)
+    return false;
+  s->left = signal_all(s, 0);
+  return s->left > 0;
 }
 
 static int verdict(const state *s) {
@@ -274,10 +320,14 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
   sigprocmask(SIG_BLOCK, &mask, &old);
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that the time limit finds orphans too */
 
+  struct stat st = {.st_ino = 0};
+  if (session >= 0)
+    fstat(session, &st);
   state s = {.child = c,
              .options = o,
              .channel = ends[0],
              .signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)};
+  s.session = tool_format("%d:%llu", session, (unsigned long long)st.st_ino);
   pid_t parent = getpid();
   fflush(stdout);
   s.pid = s.signals >= 0 ? fork() : -1;
@@ -288,13 +338,13 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
     if (ends[0] >= 0)
       close(ends[0]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    be_child(c, o, session, parent);
+    be_child(c, o, s.session, parent);
   }
   if (session >= 0)
     close(session);
   if (c->seconds > 0)
     s.deadline = now() + c->seconds;
-  while (!s.ended) {
+  while (!s.ended || limit_pending(&s)) {
     struct pollfd fds[2] = {{.fd = s.signals, .events = POLLIN}, {.fd = s.channel, .events = POLLIN}};
     double left = s.deadline > 0 ? (s.deadline - now()) * 1000 : -1;
     int wait = s.deadline == 0 ? -1 : left > 60000 ? 60000 : left > 0 ? (int)left + 1 : 0;
@@ -303,7 +353,7 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
     if (s.channel >= 0)
       receive(&s);
     forward(&s);
-    if (!s.ended)
+    if (!s.ended || s.limit)
       enforce(&s);
   }
   if (s.channel >= 0) /* what it said last */
@@ -312,5 +362,6 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
     close(s.channel);
   close(s.signals);
   sigprocmask(SIG_SETMASK, &old, NULL);
+  free(s.session);
   return verdict(&s);
 }

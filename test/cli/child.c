@@ -102,6 +102,9 @@ int main(int argc, char **argv) {
     } else if (strcmp(word, "catch") == 0) {
       signal(atoi(next), caught);
       i++;
+    } else if (strcmp(word, "ignore") == 0) {
+      signal(atoi(next), SIG_IGN);
+      i++;
     } else if (strcmp(word, "args") == 0) {
       for (int k = i + 1; k < argc; k++)
         printf("[%s]\n", argv[k]);
