@@ -276,6 +276,30 @@ static void read_label(ptx_builder *b, const ptx_token *name) {
 
 /* ------------------------------------------------------------------ source places */
 
+/* Never NULL: a line is above 0, or its column or file is, or the key is the one that stands for all zeros.
+ */
+static const void *place_key(uint32_t file, uint32_t line, uint32_t column) {
+  uint64_t key = (uint64_t)line << 32 ^ (uint64_t)file << 16 ^ column;
+  return (const void *)(uintptr_t)(key ? key : 1);
+}
+
+static uint32_t find_place(const ptx_builder *b, uint32_t file, uint32_t line, uint32_t column) {
+  uint32_t at = base_map_get(&b->places, place_key(file, line, column));
+  if (at == BASE_MISSING)
+    return PTX_NONE;
+  /* rarely another place has the same key */
+  for (at++; at-- > 0;)
+    if (b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column)
+      return at;
+  return PTX_NONE;
+}
+
+static uint32_t add_place(ptx_builder *b, ptx_loc l) {
+  base_map_set(&b->places, place_key(l.file_index, l.line, l.column), b->n_locs);
+  *PTX_PUSH(b, locs) = l;
+  return b->n_locs - 1;
+}
+
 /* .loc file line column [, function_name label[+n], inlined_at file line column] */
 static void read_loc(ptx_builder *b) {
   ptx_reader *r = &b->r;
@@ -300,18 +324,12 @@ static void read_loc(ptx_builder *b) {
     uint32_t file = ptx_expect_u32(r, "the number of a file"), line = ptx_expect_u32(r, "a line"),
              column = ptx_expect_u32(r, "a column");
     /* the place of the call is one that was named before; nearest first */
-    uint32_t at = b->n_locs;
-    while (at-- > 0 &&
-           !(b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column))
-      ;
-    if (at == UINT32_MAX) {
-      at = b->n_locs;
-      *PTX_PUSH(b, locs) = (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file};
-    }
-    l.inlined_at = at;
+    l.inlined_at = find_place(b, file, line, column);
+    if (l.inlined_at == PTX_NONE)
+      l.inlined_at =
+          add_place(b, (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file});
   }
-  b->loc = b->n_locs;
-  *PTX_PUSH(b, locs) = l;
+  b->loc = add_place(b, l);
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -519,6 +537,7 @@ static const ptx_body *read_body(ptx_builder *b) {
   base_map_init(&b->symbols, &b->scratch);
   base_map_init(&b->ranges, &b->scratch);
   base_map_init(&b->labels, &b->scratch);
+  base_map_init(&b->places, &b->scratch);
   uint32_t errors = u->diags.n_errors;
   b->r.lexer = u->more[b->func].text;
   ptx_next(&b->r);

@@ -398,6 +398,9 @@ static bool build(ptx_unit *u, const char *name, const char *text, size_t bytes)
   u->m.diags = &u->diags;
   base_strings_init(&u->strings, &u->arena);
   base_map_init(&u->symbols, &u->arena);
+  base_map_init(&u->debug_labels, &u->arena);
+  base_strings_init(&u->spellings, &u->arena);
+  base_map_init(&u->spelled, &u->arena);
   base_diags_init(&u->diags, &u->arena, u->m.name);
   read_module(u);
   return true;

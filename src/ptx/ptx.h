@@ -26,6 +26,7 @@ struct base_text;
 
 #define PTX_VERSION_NEWEST 95 /* newest PTX ISA that the tables know, times ten; a newer one is a warning */
 #define PTX_NONE UINT32_MAX
+#define PTX_MAX_DIMS 4 /* of an array */
 
 /* ------------------------------------------------------------------ vocabularies (words.def) */
 
@@ -166,10 +167,10 @@ typedef struct ptx_var {
   bool is_ptr;  /* a .ptr parameter; ptr_space and ptr_align hold what it says of its target */
   uint8_t ptr_space;
   uint32_t align, ptr_align;
-  uint32_t dims[4];    /* 0 where unsized */
-  uint64_t bytes;      /* of the whole; 0 if unsized */
-  uint64_t offset;     /* of a parameter: in its parameter block */
-  const uint8_t *init; /* init_bytes initial bytes, zeros behind; NULL: none given */
+  uint32_t dims[PTX_MAX_DIMS]; /* 0 where unsized */
+  uint64_t bytes;              /* of the whole; 0 if unsized */
+  uint64_t offset;             /* of a parameter: in its parameter block */
+  const uint8_t *init;         /* init_bytes initial bytes, zeros behind; NULL: none given */
   uint64_t init_bytes;
   const ptx_reloc *relocs;
   uint32_t n_relocs;
