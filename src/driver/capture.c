@@ -302,8 +302,10 @@ CUresult drv_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   if (!s->capture)
     return CUDA_ERROR_ILLEGAL_STATE;
   sequence *q = s->capture->of;
-  if (q->origin != s)
+  if (q->origin != s) {
+    q->spoiled = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
   if (q->mode != CU_STREAM_CAPTURE_MODE_RELAXED && q->thread != drv_self()->number)
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   r = q->spoiled ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED

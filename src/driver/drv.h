@@ -128,6 +128,7 @@ void drv_wake(void);
 /* Waits, the lock let go meanwhile, until done(user), or until the device has a sticky error, which is returned. */
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user);
 void drv_engine_start(void);
+bool drv_ended(void); /* the process ends: nothing works any more */
 /* Work of a context that is going away: true when nothing of it is left. */
 bool drv_context_idle(const drv_context *c);
 CUresult drv_wait_context(drv_context *c);

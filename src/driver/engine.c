@@ -32,6 +32,7 @@ static pthread_cond_t to_caller = PTHREAD_COND_INITIALIZER;
 static atomic_uint wanting; /* host threads that want the lock now */
 static bool started;
 static bool engine_waits;
+static bool ended; /* the process is */
 static drv_op *to_call; /* for the calling thread */
 static drv_op abandoned;
 static bool calling;
@@ -75,15 +76,15 @@ void drv_wake(void) {
 }
 
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user) {
-  CUresult r = CUDA_SUCCESS;
+  if (d->sticky || done(user))
+    return d->sticky;
+  /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at first. */
   drv_blocked++;
-  while (!done(user) && (r = d->sticky) == CUDA_SUCCESS) {
-    if (engine_waits)
-      pthread_cond_signal(&to_engine); /* one thread more is blocked: perhaps that proves a hang */
+  drv_wake();
+  while (d->sticky == CUDA_SUCCESS && !done(user) && !ended)
     pthread_cond_wait(&to_hosts, &lock);
-  }
   drv_blocked--;
-  return r;
+  return ended ? CUDA_ERROR_DEINITIALIZED : d->sticky;
 }
 
 /* ------------------------------------------------------------------ calling back */
@@ -439,7 +440,7 @@ static void *engine(void *unused) {
     self->is_device = true;
     drv_threads--;
   }
-  for (;;) {
+  while (!ended) {
     bool moved = false, tell = step_all();
     for (int i = 0; i < drv_device_count; i++)
       if (can_run(&drv_devices[i]))
@@ -459,10 +460,24 @@ static void *engine(void *unused) {
     else
       wait_for_more(&poll_ns);
   }
+  pthread_mutex_unlock(&lock);
   return NULL;
 }
 
+bool drv_ended(void) {
+  return ended;
+}
+
+/* Runs before what the program registered before cuInit: handlers that free device memory or unload its code find a
+ * driver that is gone, and do not wait for kernels that still run. */
+static void end(void) {
+  drv_lock();
+  ended = true;
+  drv_wake();
+  drv_unlock();
+}
+
 void drv_engine_start(void) {
-  if (!started)
-    started = start_thread(engine);
+  if (!started && (started = start_thread(engine)))
+    atexit(end);
 }

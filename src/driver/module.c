@@ -77,6 +77,10 @@ CUresult drv_module_function(drv_module *m, const char *name, drv_function **to)
 
 bool drv_module_global(const drv_module *m, const char *name, CUdeviceptr *address, size_t *bytes) {
   uint64_t at, n;
+  if (address)
+    *address = 0;
+  if (bytes)
+    *bytes = 0;
   for (uint32_t i = 0; i < m->program->n_units; i++)
     if (sim_module_var(m->units[i], name, &at, &n)) {
       if (address)

@@ -65,8 +65,9 @@ static void count_registers(void *user, const char *kernel, uint32_t registers) 
 
 /* ------------------------------------------------------------------ PTX */
 
-/* Reads one unit. Its errors go to the log, as ptxas's do, and are said: a program rarely asks for the log. */
-static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const char *text, size_t bytes,
+/* Reads one unit; `whole`: with the bodies of its functions, which else are read when needed. Its errors go to the log,
+ * as ptxas's do, and are said: a program rarely asks for the log. */
+static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const char *text, size_t bytes, bool whole,
                         base_text *log) {
   struct ptx_module *m = ptx_module_new(name, text, bytes);
   struct ptx_module **units = m ? realloc(p->units, (p->n_units + 1) * sizeof(struct ptx_module *)) : NULL;
@@ -76,6 +77,8 @@ static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const c
   }
   p->units = units;
   p->units[p->n_units++] = m;
+  if (whole)
+    ptx_check(m);
   if (m->diags->n_errors + m->diags->n_warnings > 0) {
     base_text said = {0};
     base_diags_print(m->diags, &said);
@@ -177,7 +180,7 @@ static CUresult add_fat(drv_device *d, drv_program *p, const void *image, size_t
     say(log, MUSTER_MESSAGE_ERROR, "%s", error);
     return CUDA_ERROR_INVALID_IMAGE;
   }
-  CUresult r = add_ptx(d, p, "PTX", (const char *)text, n, log);
+  CUresult r = add_ptx(d, p, "PTX", (const char *)text, n, false, log);
   free(text);
   if (r == CUDA_SUCCESS)
     read_cubins(p, image, bytes, d->profile->cc);
@@ -193,7 +196,7 @@ CUresult drv_program_add(drv_device *d, drv_program *p, const void *image, size_
   switch (fatbin_format_of(image, bytes)) {
   case FATBIN_PTX: {
     size_t n = bytes == FATBIN_UNKNOWN_BYTES ? strlen(image) : strnlen(image, bytes);
-    return add_ptx(d, p, name, image, n, log);
+    return add_ptx(d, p, name, image, n, true, log); /* by hand, or just made: it may well be wrong */
   }
   case FATBIN_WRAPPER:
     if (bytes != FATBIN_UNKNOWN_BYTES || !fatbin_unwrap(image, &fat, &units)) {

@@ -17,6 +17,8 @@ static CUresult enter(enum needs needs, bool per_thread) {
   drv_lock();
   if (!drv_initialised())
     return CUDA_ERROR_NOT_INITIALIZED;
+  if (drv_ended())
+    return CUDA_ERROR_DEINITIALIZED;
   drv_thread *self = drv_self();
   if (!self)
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -66,7 +66,7 @@ static void profile_h200(void) {
       {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
       {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
       {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
-      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6016},
       {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
@@ -169,7 +169,8 @@ static void by_name(void) {
   CHECK(f == (void *)(uintptr_t)cu.cuMemAlloc);
   OK(cuGetProcAddress("cuStreamSynchronize", &f, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   CHECK(f != NULL && f != (void *)(uintptr_t)cu.cuStreamSynchronize);
-  GIVES(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(NULL, &f, 12000, 0, &status));
+  if (t_on_cpu) /* a GPU's driver crashes */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(NULL, &f, 12000, 0, &status));
   cu.cuGetProcAddress("cuNoSuchFunction", &f, 12000, 0, &status);
   CHECK(f == NULL);
   EQUAL(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);

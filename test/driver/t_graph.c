@@ -64,9 +64,13 @@ static void unjoined(void) {
   OK(cuEventRecord(fork, s));
   OK(cuStreamWaitEvent(other, fork, 0));
   OK(LAUNCH(append, 1, 1, 0, other, &list, &one));
-  GIVES(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other, &graph));
   GIVES(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture(s, &graph));
   CHECK(graph == NULL);
+  OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuEventRecord(fork, s));
+  OK(cuStreamWaitEvent(other, fork, 0));
+  GIVES(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other, &graph));
+  GIVES(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(s, &graph));
 }
 
 static void forbidden(void) {

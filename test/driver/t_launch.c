@@ -218,6 +218,8 @@ static void sticky(void) {
   GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamQuery(NULL));
   OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
   cu.cuCtxDestroy(t_context);
+  if (!t_on_cpu)
+    return; /* a GPU stays so for the life of the process */
   OK(cuCtxCreate(&t_context, NULL, 0, 0));
   OK(cuMemAlloc(&p, 16));
 }

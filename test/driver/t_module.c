@@ -64,7 +64,7 @@ static void attributes(void) {
 }
 
 static void globals(void) {
-  CUdeviceptr counter, table, scale, out = t_memory(4);
+  CUdeviceptr counter, table, scale, nothing = 1, out = t_memory(4);
   size_t bytes;
   unsigned value;
   float product;
@@ -77,7 +77,8 @@ static void globals(void) {
   GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH(&value, table + 64, 4));
   OK(cuModuleGetGlobal(&scale, &bytes, t_module, "scale"));
   EQUAL(bytes, 8);
-  GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&counter, &bytes, t_module, "nothing"));
+  GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&nothing, &bytes, t_module, "nothing"));
+  CHECK(nothing == 0);
   OK(LAUNCH(t_kernel("count"), 4, 64, 0, NULL, &out));
   OK(cuMemcpyDtoH(&value, counter, 4));
   EQUAL(value, 5 + 256);
@@ -194,8 +195,15 @@ static void linking(void) {
   OK(LAUNCH(f, 1, 1, 0, NULL, &out));
   OK(cuMemcpyDtoH(&got, out, 4));
   EQUAL(got, 22);
-  /* Without the other unit it cannot be loaded. */
-  CHECK(cu.cuModuleLoadData(&m, unit_b) != CUDA_SUCCESS);
+  /* Without the other unit it cannot be loaded, or not be launched. */
+  CUresult r = cu.cuModuleLoadData(&m, unit_b);
+  if (r == CUDA_SUCCESS) {
+    OK(cuModuleGetFunction(&f, m, "main_kernel"));
+    r = cu.LAUNCH(f, 1, 1, 0, NULL, &out);
+    if (r == CUDA_SUCCESS)
+      r = cu.cuCtxSynchronize(NULL);
+  }
+  CHECK(r != CUDA_SUCCESS);
 }
 
 const t_test t_module_tests[] = {{"functions", functions, false}, {"attributes", attributes, false},

@@ -253,15 +253,16 @@ static void values_in_memory(void) {
   unsigned values[4];
   OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
   OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+  append(b, list, 0); /* loads it: a GPU's driver waits for all streams to do that */
+  OK(cuStreamSynchronize(b));
   OK(cuStreamWaitValue32(a, word, 3, CU_STREAM_WAIT_VALUE_GEQ));
   append(a, list, 1);
   append(b, list, 2);
   OK(cuStreamSynchronize(b));
-  EQUAL(list_of(list, values, 4), 1);
   OK(cuStreamWriteValue32(b, word, 3, 0));
   OK(cuStreamSynchronize(a));
-  EQUAL(list_of(list, values, 4), 2);
-  CHECK(values[0] == 2 && values[1] == 1);
+  EQUAL(list_of(list, values, 4), 3);
+  CHECK(values[0] == 0 && values[1] == 2 && values[2] == 1);
   GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(a, word + 2, 3, 0));
 }
 
