@@ -12,9 +12,9 @@ __kernel void dot_product(__global float *parts, __global const float *a, __glob
     sum += a[i] * b[i];
   cache[me] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half = get_local_size(0) / 2; half; half /= 2) {
-    if (me < half)
-      cache[me] += cache[me + half];
+  for (int step = get_local_size(0) / 2; step; step /= 2) {
+    if (me < step)
+      cache[me] += cache[me + step];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (me == 0)

@@ -12,6 +12,7 @@
 // stdout: refused: cudaErrorInvalidClusterSize
 // run: 2
 // options: --gpu rtx4090
+// stderr~ ^muster: .*hand_on.*cluster.*rtx4090
 // cpu: another GPU
 // stdout~ ^refused: cudaError
 // Hardware clusters: ranks, the cluster barrier and distributed shared memory; sizes and GPUs that cannot.

@@ -7,6 +7,7 @@
 // stdout: 16 x 96 threads, 20 barriers: right
 // run: 1000 1024 1
 // stdout: refused: cudaErrorCooperativeLaunchTooLarge
+// stderr~ ^muster: .*rounds.*1000 blocks.*128
 // Grid barriers of cooperative groups, the exchange between them checked. Arguments: BLOCKS THREADS BARRIERS.
 #include "run.h"
 #include <cooperative_groups.h>

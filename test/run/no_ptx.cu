@@ -1,5 +1,6 @@
 // nvcc: -gencode=arch=compute_75,code=sm_75
 // run:
+// exit: 125
 // stdout: cudaErrorNoKernelImageForDevice
 // stderr~ ^muster: .*PTX
 // cpu: a GPU of that architecture runs it

@@ -3,15 +3,14 @@
 // seconds: 60
 // run: 1 128 0
 // exit: 124
-// stderr~ ^muster: .*meet.*
-// stderr~ cannot (become|be) resident
+// stderr~ ^muster: .*meet.*can(not| never) become resident
 // seconds: 20
 // cpu: hangs
 // run: 0 1024 20000
 // stdout: met
 // run: 1 1024 20000
 // exit: 124
-// stderr~ cannot (become|be) resident
+// stderr~ ^muster: .* 1 of its 129 blocks can(not| never) become resident.* 128 fit
 // seconds: 20
 // cpu: hangs
 // run: 0 256 0

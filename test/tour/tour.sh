@@ -11,9 +11,11 @@ options="--gpu h200"
 case $recorded in *"GPU to GPU"*) options="$options --gpus 2" ;; esac
 code=0
 # shellcheck disable=SC2086 # words
-output=$("$muster" run $options -- "$folder/$program" "$@" 2>&1) || code=$?
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+output=$("$muster" run $options -- "$folder/$program" "$@" 2>"$errors") || code=$?
 last=$(printf '%s\n' "$output" | tail -1)
 if [ $code != 0 ] || [ "$last" != "$recorded" ]; then
-  printf '%s\n' "ends with $code" "$output" "on an H200: $recorded"
+  printf '%s\n' "ends with $code" "$output" "$(cat "$errors")" "on an H200: $recorded"
   exit 1
 fi
