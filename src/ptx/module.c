@@ -246,6 +246,15 @@ static void read_target(ptx_reader *r) {
         ptx_fail(r, &t, "unknown target '%.*s'", PTX_TEXT(&t));
       m->sm = sm;
       m->sm_suffix = suffixed ? t.text[i] : 0;
+      unsigned isa = ptx_target_isa(sm, m->sm_suffix);
+      if (!isa && sm <= ptx_target_newest())
+        ptx_fail(r, &t, "unknown target '%.*s'", PTX_TEXT(&t));
+      if (!isa)
+        ptx_say(r, BASE_WARNING, &t, "'%.*s' is newer than sm_%u, the newest target known here", PTX_TEXT(&t),
+                ptx_target_newest());
+      if (isa > m->version)
+        ptx_fail(r, &t, "'%.*s' needs PTX ISA %u.%u; this is %u.%u", PTX_TEXT(&t), isa / 10, isa % 10,
+                 m->version / 10, m->version % 10);
     } else if (t.bytes == 5 && memcmp(t.text, "debug", 5) == 0) {
       m->debug = true;
     } else if (t.bytes == 14 && memcmp(t.text, "map_f64_to_f32", 14) == 0) {

@@ -43,6 +43,14 @@ static const struct {
 #include "ptx/words.def"
 };
 
+static const struct {
+  uint32_t sm;
+  uint8_t isa, isa_a, isa_f;
+} targets[] = {
+#define TARGET(sm, isa, isa_a, isa_f) {sm, isa, isa_a, isa_f},
+#include "ptx/words.def"
+};
+
 static const char *const directives[PTX_DIRS] = {
     "",
 #define DIRECTIVE(id, text) text,
@@ -310,6 +318,17 @@ ptx_directive ptx_directive_find(const char *text, size_t bytes) {
 
 const char *ptx_directive_name(ptx_directive d) {
   return directives[d];
+}
+
+unsigned ptx_target_isa(uint32_t sm, char suffix) {
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    if (targets[i].sm == sm)
+      return suffix == 'a' ? targets[i].isa_a : suffix == 'f' ? targets[i].isa_f : targets[i].isa;
+  return 0;
+}
+
+uint32_t ptx_target_newest(void) {
+  return targets[sizeof targets / sizeof targets[0] - 1].sm;
 }
 
 unsigned ptx_type_bits(ptx_type t) {
