@@ -419,6 +419,18 @@ static uint64_t part(const spell *s, uint64_t n, unsigned k, unsigned p) {
     return r & 63;
   case 5:
     return r >> (again & 63);
+  case 6: /* a product of just one bit more than fits, and next to nothing added: half-way, and a little off
+           */
+    if (is_float && s->n_in >= 3) {
+      unsigned mantissa = bits == 64 ? 52 : bits == 32 ? 23 : t == PTX_BF16 || t == PTX_BF16X2 ? 7 : 10;
+      uint64_t bias = (UINT64_C(1) << (bits - 2 - mantissa)) - 1, sign = (again >> 32 & 1) << (bits - 1);
+      uint64_t field = k < 2 ? bias + (again & 3) - 2 : bias > 120 ? bias - 2 * mantissa - (again & 31) : 0;
+      uint64_t keep = k == 0 ? mantissa / 2 : (mantissa + 1) / 2; /* bits of the fraction */
+      uint64_t fraction = (r & ((UINT64_C(1) << keep) - 1)) | 1;
+      return (k < 2 ? fraction << (mantissa - keep) : r & ((UINT64_C(1) << mantissa) - 1)) |
+             field << mantissa | sign;
+    }
+    break;
   }
   return r;
 }
