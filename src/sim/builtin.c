@@ -32,15 +32,13 @@ typedef struct conversion {
   char spec[64];  /* for the host's printf, without its length */
   size_t n;
   char letter;
-  int longs;      /* l: 1, ll: 2, h: -1, hh: -2; z, j, t: 2 */
-  bool broken;
+  int longs;      /* l: 1, ll: 2, h: -1; z, j, t: 2 */
+  bool star;      /* its width is an argument */
 } conversion;
 
 static void keep(conversion *k, char c) {
   if (k->n + 8 < sizeof k->spec)
     k->spec[k->n++] = c;
-  else
-    k->broken = true;
 }
 
 /* Reads a conversion from behind its '%'. */
@@ -48,6 +46,8 @@ static const char *read_conversion(const char *p, conversion *k) {
   *k = (conversion){.spec = "%", .n = 1};
   while (*p && strchr("#0- +", *p))
     keep(k, *p++);
+  if (*p == '*')
+    k->star = true, keep(k, *p++);
   while (*p >= '0' && *p <= '9')
     keep(k, *p++);
   if (*p == '.') {
@@ -55,8 +55,11 @@ static const char *read_conversion(const char *p, conversion *k) {
     while (*p >= '0' && *p <= '9')
       keep(k, *p++);
   }
-  for (; *p && strchr("hlLjzt", *p); p++)
-    k->longs += *p == 'h' ? -1 : *p == 'l' ? 1 : *p == 'L' ? 0 : 2;
+  const char *size = p;
+  for (; *p && strchr("lLjzt", *p); p++)
+    k->longs += *p == 'l' ? 1 : *p == 'L' ? 0 : 2;
+  if (p == size && *p == 'h')
+    k->longs = -1, p++;
   k->letter = *p;
   return *p ? p + 1 : p;
 }
@@ -94,13 +97,19 @@ static void put(base_text *out, const char *spec, ...) {
 static void put_conversion(base_text *out, conversion *k, arguments *a) {
   char spec[80];
   uint64_t v;
+  if (k->star && k->letter && strchr("diuoxXcaAeEfFgGps", k->letter)) { /* the width becomes part of the text */
+    char with[64], *at = strchr(k->spec, '*');
+    v = next_argument(a, 4);
+    snprintf(with, sizeof with, "%.*s%d%.16s", (int)(at - k->spec), k->spec, (int)v % 10000, at + 1);
+    memcpy(k->spec, with, sizeof with);
+  }
   switch (k->letter) {
   case 'd':
   case 'i':
     v = next_argument(a, k->longs > 0 ? 8 : 4);
     snprintf(spec, sizeof spec, "%slld", k->spec);
     put(out, spec,
-        (long long)(k->longs > 0 ? (int64_t)v : k->longs == -1 ? (int16_t)v : k->longs < -1 ? (int8_t)v : (int32_t)v));
+        (long long)(k->longs > 0 ? (int64_t)v : k->longs ? (int16_t)v : (int32_t)v));
     break;
   case 'u':
   case 'o':
@@ -108,7 +117,7 @@ static void put_conversion(base_text *out, conversion *k, arguments *a) {
   case 'X':
     v = next_argument(a, k->longs > 0 ? 8 : 4);
     snprintf(spec, sizeof spec, "%sll%c", k->spec, k->letter);
-    put(out, spec, (unsigned long long)(k->longs == -1 ? (uint16_t)v : k->longs < -1 ? (uint8_t)v : v));
+    put(out, spec, (unsigned long long)(k->longs < 0 ? (uint16_t)v : v));
     break;
   case 'c':
     v = next_argument(a, 4);

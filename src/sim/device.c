@@ -4,6 +4,7 @@
  * Invariant: SIM_STUCK is said only after every resident block had a turn in which nothing ran and no watched word
  * differed, with no unit that time alone would wake and no word that the host may write.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,7 +316,7 @@ static void choose_block(sim_device *d) {
     }
 }
 
-void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
+static void run(sim_device *d, uint64_t budget, sim_status *out) {
   sim_run *r = d->run;
   uint64_t begin = r->warp_insns, still = 0;
   *out = (sim_status){.state = SIM_BUDGET};
@@ -367,4 +368,14 @@ void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
     }
   }
   out->used = r->warp_insns - begin;
+}
+
+/* Programs may have changed how their threads compute (-ffast-math flushes subnormal numbers): handlers count on the
+ * default. */
+void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
+  fenv_t before;
+  fegetenv(&before);
+  fesetenv(FE_DFL_ENV);
+  run(d, budget, out);
+  fesetenv(&before);
 }

@@ -90,6 +90,8 @@ static inline void sim_pred_set(const sim_ctx *c, uint32_t place, uint32_t value
  * float for 4-byte places, uint64_t, int64_t, double for 8-byte ones. The expression sees a, b, c as values
  * of those types, and the op as o. */
 #if defined(__clang__)
+/* whether a loop becomes vector code is a matter of speed, not of right and wrong */
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define SIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define SIM_INDEPENDENT _Pragma("GCC ivdep")
