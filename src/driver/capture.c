@@ -1,5 +1,6 @@
-/* capture.c: the capture of streams into a graph. A capturing stream keeps the nodes that its next one will need; an
- * event recorded in it keeps a copy of them, and takes other streams that wait for it into the same capture.
+/* capture.c: the capture of streams into a graph. A capturing stream keeps the nodes that its next one will
+ * need; an event recorded in it keeps a copy of them, and takes other streams that wait for it into the same
+ * capture.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,8 @@ CUresult drv_capture_forbids(void) {
           continue;
         const sequence *q = s->capture->of;
         bool mine = q->thread == self->number;
-        if ((q->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && self->capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL) ||
+        if ((q->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+             self->capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL) ||
             (q->mode != CU_STREAM_CAPTURE_MODE_RELAXED && mine))
           return drv_capture_invalid(s);
       }
@@ -308,7 +310,7 @@ CUresult drv_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   }
   if (q->mode != CU_STREAM_CAPTURE_MODE_RELAXED && q->thread != drv_self()->number)
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  r = q->spoiled ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+  r = q->spoiled  ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
       : joined(q) ? CUDA_SUCCESS
                   : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
   q->users++; /* while its streams leave it */
@@ -337,7 +339,7 @@ CUresult drv_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
   if (!status)
     return CUDA_ERROR_INVALID_VALUE;
   if (r == CUDA_SUCCESS)
-    *status = !s->capture             ? CU_STREAM_CAPTURE_STATUS_NONE
+    *status = !s->capture               ? CU_STREAM_CAPTURE_STATUS_NONE
               : s->capture->of->spoiled ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                         : CU_STREAM_CAPTURE_STATUS_ACTIVE;
   return r;
@@ -365,8 +367,9 @@ CUresult drv_old_cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatu
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                    const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count) {
+CUresult drv_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
+                                    CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
+                                    size_t *count) {
   if (edges)
     *edges = NULL; /* every edge is an ordinary one */
   return drv_old_cuStreamGetCaptureInfo_v2(stream, status, id, graph, nodes, count);

@@ -1,5 +1,6 @@
-/* context.c: contexts, a host thread's stack of them, limits, and access between devices. A context owns its streams,
- * events, modules and memory, and takes them along when it goes. All contexts of a device share its machine.
+/* context.c: contexts, a host thread's stack of them, limits, and access between devices. A context owns its
+ * streams, events, modules and memory, and takes them along when it goes. All contexts of a device share its
+ * machine.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -78,8 +79,8 @@ static CUresult device_start(drv_device *d) {
   drv_profile_limits(d->profile, &o.limits);
   d->sim = sim_device_new(&o);
   if (!d->sim) {
-    muster_session_say(MUSTER_MESSAGE_FAILURE, "device %d cannot be made: no memory, or its address range is taken",
-                       d->ordinal);
+    muster_session_say(MUSTER_MESSAGE_FAILURE,
+                       "device %d cannot be made: no memory, or its address range is taken", d->ordinal);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   d->sticky = CUDA_SUCCESS;
@@ -103,9 +104,8 @@ CUresult drv_context_new(drv_device *d, unsigned flags, drv_context **to) {
   c->id = ++context_number;
   c->flags = flags | CU_CTX_MAP_HOST;
   c->limits[CU_LIMIT_STACK_SIZE] = 1024;
-  c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+  c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752;
   c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
-  c->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
   c->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   c->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
   c->next = d->contexts;
@@ -374,7 +374,7 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value) {
   drv_context *c = drv_current();
   if ((unsigned)limit >= CU_LIMIT_MAX)
     return CUDA_ERROR_INVALID_VALUE;
-  if (limit >= CU_LIMIT_SHMEM_SIZE)
+  if (limit >= CU_LIMIT_SHMEM_SIZE || limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
     sim_heap_limit(c->device->sim, value);
@@ -389,7 +389,7 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value) {
 CUresult drv_cuCtxGetLimit(size_t *value, CUlimit limit) {
   if (!value || (unsigned)limit >= CU_LIMIT_MAX)
     return CUDA_ERROR_INVALID_VALUE;
-  if (limit >= CU_LIMIT_SHMEM_SIZE)
+  if (limit >= CU_LIMIT_SHMEM_SIZE || limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   *value = drv_current()->limits[limit];
   return CUDA_SUCCESS;
@@ -417,7 +417,8 @@ CUresult drv_cuCtxGetSharedMemConfig(CUsharedconfig *config) {
 }
 
 CUresult drv_cuCtxSetSharedMemConfig(CUsharedconfig config) {
-  return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS
+                                                                       : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuCtxGetStreamPriorityRange(int *least, int *greatest) {

@@ -1,9 +1,9 @@
 /* copy.c: copies and fills, of one to three dimensions.
  *
- * Every form is brought to one: a box of bytes on either side. Both sides are checked the same way before anything
- * is queued: what lies in the device's range must lie inside one allocation, to the byte. Memory that the program
- * never told the driver of is pageable: an asynchronous copy takes from it at once, and gives to it before it
- * returns, as a GPU's driver does, so that the program may reuse it.
+ * Every form is brought to one: a box of bytes on either side. Both sides are checked the same way before
+ * anything is queued: what lies in the device's range must lie inside one allocation, to the byte. Memory
+ * that the program never told the driver of is pageable: an asynchronous copy takes from it at once, and
+ * gives to it before it returns, as a GPU's driver does, so that the program may reuse it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ typedef enum side {
 static void each_row(const drv_box *to, const drv_box *from, const drv_shape *shape) {
   for (size_t z = 0; z < shape->depth; z++)
     for (size_t y = 0; y < shape->height; y++)
-      memmove(to->at + z * to->layer + y * to->pitch, from->at + z * from->layer + y * from->pitch, shape->width);
+      memmove(to->at + z * to->layer + y * to->pitch, from->at + z * from->layer + y * from->pitch,
+              shape->width);
 }
 
 static uint64_t shape_bytes(const drv_shape *s) {
@@ -65,8 +66,8 @@ static bool box_extent(const drv_box *b, const drv_shape *s, uint64_t *bytes) {
   uint64_t rows, layers;
   return !__builtin_mul_overflow((uint64_t)b->pitch, (uint64_t)(s->height - 1), &rows) &&
          !__builtin_mul_overflow((uint64_t)b->layer, (uint64_t)(s->depth - 1), &layers) &&
-         !__builtin_add_overflow(rows, layers, bytes) && !__builtin_add_overflow(*bytes, (uint64_t)s->width, bytes) &&
-         *bytes < (uint64_t)1 << 47;
+         !__builtin_add_overflow(rows, layers, bytes) &&
+         !__builtin_add_overflow(*bytes, (uint64_t)s->width, bytes) && *bytes < (uint64_t)1 << 47;
 }
 
 /* Whether a side may be what it is said to be; *pageable: the driver knows nothing of it. */
@@ -148,8 +149,8 @@ static CUresult copy(const request *q, CUstream stream, bool asynchronous) {
 
 /* ------------------------------------------------------------------ one dimension */
 
-static CUresult copy_bytes(uint64_t to, side to_is, uint64_t from, side from_is, size_t bytes, CUstream stream,
-                           bool asynchronous) {
+static CUresult copy_bytes(uint64_t to, side to_is, uint64_t from, side from_is, size_t bytes,
+                           CUstream stream, bool asynchronous) {
   request q = {.to = {(uint8_t *)(uintptr_t)to, bytes, bytes},
                .from = {(uint8_t *)(uintptr_t)from, bytes, bytes},
                .shape = {bytes, 1, 1},
@@ -192,8 +193,9 @@ CUresult drv_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
 }
 
 static CUresult contexts_valid(CUcontext to, CUcontext from) {
-  return (!to || drv_find(to, DRV_CONTEXT)) && (!from || drv_find(from, DRV_CONTEXT)) ? CUDA_SUCCESS
-                                                                                      : CUDA_ERROR_INVALID_CONTEXT;
+  return (!to || drv_find(to, DRV_CONTEXT)) && (!from || drv_find(from, DRV_CONTEXT))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult drv_cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
@@ -218,7 +220,8 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
 
 /* One side of a three-dimensional copy; the two-dimensional form is this with one layer. */
 static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
-                        size_t lod, size_t pitch, size_t height, const drv_shape *shape, drv_box *box, side *is) {
+                        size_t lod, size_t pitch, size_t height, const drv_shape *shape, drv_box *box,
+                        side *is) {
   uint64_t at, offset, more;
   switch (type) {
   case CU_MEMORYTYPE_HOST:
@@ -240,16 +243,18 @@ static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device,
   }
   if (lod != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  if (pitch == 0 && shape->height <= 1 && y == 0) /* nothing to step over */
+  if (pitch == 0) /* rows without gaps */
     pitch = x + shape->width;
   if (height == 0 && shape->depth <= 1 && z == 0)
     height = y + shape->height;
   if (pitch < shape->width || pitch - shape->width < x || (shape->depth > 1 && height < shape->height))
     return CUDA_ERROR_INVALID_VALUE;
   box->pitch = pitch;
-  if (__builtin_mul_overflow(pitch, height, &box->layer) || __builtin_mul_overflow((uint64_t)y, pitch, &offset) ||
-      __builtin_mul_overflow((uint64_t)z, box->layer, &more) || __builtin_add_overflow(offset, more, &offset) ||
-      __builtin_add_overflow(offset, (uint64_t)x, &offset) || __builtin_add_overflow(at, offset, &at))
+  if (__builtin_mul_overflow(pitch, height, &box->layer) ||
+      __builtin_mul_overflow((uint64_t)y, pitch, &offset) ||
+      __builtin_mul_overflow((uint64_t)z, box->layer, &more) ||
+      __builtin_add_overflow(offset, more, &offset) || __builtin_add_overflow(offset, (uint64_t)x, &offset) ||
+      __builtin_add_overflow(at, offset, &at))
     return CUDA_ERROR_INVALID_VALUE;
   box->at = (uint8_t *)(uintptr_t)at;
   return CUDA_SUCCESS;
@@ -257,11 +262,11 @@ static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device,
 
 static CUresult request_3d(const CUDA_MEMCPY3D *c, request *q) {
   *q = (request){.shape = {c->WidthInBytes, c->Height, c->Depth}};
-  CUresult r = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstLOD,
-                       c->dstPitch, c->dstHeight, &q->shape, &q->to, &q->to_is);
+  CUresult r = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
+                       c->dstLOD, c->dstPitch, c->dstHeight, &q->shape, &q->to, &q->to_is);
   if (r == CUDA_SUCCESS)
-    r = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcLOD, c->srcPitch,
-                c->srcHeight, &q->shape, &q->from, &q->from_is);
+    r = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcLOD,
+                c->srcPitch, c->srcHeight, &q->shape, &q->from, &q->from_is);
   return r;
 }
 
@@ -289,11 +294,11 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool asynchrono
   if (!c)
     return CUDA_ERROR_INVALID_VALUE;
   request q = {.shape = {c->WidthInBytes, c->Height, 1}};
-  CUresult r = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, 0, c->dstPitch, 0,
-                       &q.shape, &q.to, &q.to_is);
+  CUresult r = side_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, 0, c->dstPitch,
+                       0, &q.shape, &q.to, &q.to_is);
   if (r == CUDA_SUCCESS)
-    r = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, 0, c->srcPitch, 0, &q.shape,
-                &q.from, &q.from_is);
+    r = side_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, 0, c->srcPitch, 0,
+                &q.shape, &q.from, &q.from_is);
   return r == CUDA_SUCCESS ? copy(&q, stream, asynchronous) : r;
 }
 
@@ -339,8 +344,8 @@ CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
 
 /* ------------------------------------------------------------------ fills */
 
-CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width, size_t height,
-                     drv_op **op) {
+CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width,
+                     size_t height, drv_op **op) {
   drv_shape shape = {0, height, 1};
   bool pageable;
   *op = NULL;
@@ -363,9 +368,10 @@ CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t valu
   return CUDA_SUCCESS;
 }
 
-/* To the host a fill is asynchronous even without a stream; to pinned and managed memory the plain form waits. */
-static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width, size_t height,
-                     CUstream stream, bool asynchronous) {
+/* To the host a fill is asynchronous even without a stream; to pinned and managed memory the plain form
+ * waits. */
+static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width,
+                     size_t height, CUstream stream, bool asynchronous) {
   drv_stream *s;
   drv_op *op;
   CUresult r = drv_stream_of(stream, &s);
@@ -380,19 +386,19 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t valu
   return wait ? drv_issue_and_wait(s, op) : drv_issue(s, op);
 }
 
-#define FILLS(bits, type)                                                                                \
-  CUresult drv_cuMemsetD##bits(CUdeviceptr to, type value, size_t n) {                                         \
-    return fill(to, 0, value, (bits) / 8, n, 1, NULL, false);                                                  \
-  }                                                                                                            \
-  CUresult drv_cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t n, CUstream stream) {                 \
-    return fill(to, 0, value, (bits) / 8, n, 1, stream, true);                                                 \
-  }                                                                                                            \
-  CUresult drv_cuMemsetD2D##bits(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height) {      \
-    return fill(to, pitch, value, (bits) / 8, width, height, NULL, false);                                     \
-  }                                                                                                            \
-  CUresult drv_cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height, \
-                                        CUstream stream) {                                                     \
-    return fill(to, pitch, value, (bits) / 8, width, height, stream, true);                                    \
+#define FILLS(bits, type)                                                                                 \
+  CUresult drv_cuMemsetD##bits(CUdeviceptr to, type value, size_t n) {                                    \
+    return fill(to, 0, value, (bits) / 8, n, 1, NULL, false);                                             \
+  }                                                                                                       \
+  CUresult drv_cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t n, CUstream stream) {            \
+    return fill(to, 0, value, (bits) / 8, n, 1, stream, true);                                            \
+  }                                                                                                       \
+  CUresult drv_cuMemsetD2D##bits(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height) { \
+    return fill(to, pitch, value, (bits) / 8, width, height, NULL, false);                                \
+  }                                                                                                       \
+  CUresult drv_cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,           \
+                                        size_t height, CUstream stream) {                                 \
+    return fill(to, pitch, value, (bits) / 8, width, height, stream, true);                               \
   }
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)

@@ -1,6 +1,6 @@
-/* device.c: cuInit, and the devices: how many, of which profile, with how much memory, what they answer to queries.
- * The machine behind a device is made with its first context and ended with its last, so that a program that only
- * looks costs nothing, and a device with a sticky error can be had anew.
+/* device.c: cuInit, and the devices: how many, of which profile, with how much memory, what they answer to
+ * queries. The machine behind a device is made with its first context and ended with its last, so that a
+ * program that only looks costs nothing, and a device with a sticky error can be had anew.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 drv_device drv_devices[DRV_DEVICES];
 int drv_device_count;
 static bool settled; /* somebody asked for a device: its profile stays */
-static bool forked; /* this process is a child of the one that used the device: CUDA cannot be used in it */
+static bool forked;  /* this process is a child of the one that used the device: CUDA cannot be used in it */
 
-/* The need of all images offered so far: the PTX version and suffix, per image the least that it can do with. */
+/* The need of all images offered so far: the PTX version and suffix, per image the least that it can do with.
+ */
 static struct need {
   int sm;
   char suffix;
@@ -239,9 +240,9 @@ CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
     return CUDA_ERROR_INVALID_DEVICE;
   const drv_profile *p = d->profile;
   switch ((int)attribute) {
-#define ATTRIBUTE(name, number, expression)                                                                    \
-  case number:                                                                                                 \
-    *value = expression;                                                                                       \
+#define ATTRIBUTE(name, number, expression) \
+  case number:                              \
+    *value = expression;                    \
     return CUDA_SUCCESS;
 #include "driver/attribute.def"
   }
@@ -315,7 +316,8 @@ CUresult drv_cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, int format, unsigned channels, CUdevice device) {
+CUresult drv_cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, int format, unsigned channels,
+                                                CUdevice device) {
   (void)format;
   if (!elements || channels == 0 || channels > 4 || channels == 3)
     return CUDA_ERROR_INVALID_VALUE;
@@ -336,7 +338,8 @@ CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                     CUdevice to) {
   if (!value || attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
       attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
     return CUDA_ERROR_INVALID_VALUE;

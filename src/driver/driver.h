@@ -24,8 +24,8 @@ typedef struct muster_driver {
  */
 bool muster_driver_load(muster_driver *to, const char *choice, char *why, size_t why_bytes);
 
-/* Tells the CPU device, if that was loaded, of an image (fat binary, wrapper, PTX text) that will be run, so that its
- * profile "auto" can run it. Between muster_driver_load and the first question about a device. */
+/* Tells the CPU device, if that was loaded, of an image (fat binary, wrapper, PTX text) that will be run, so
+ * that its profile "auto" can run it. Between muster_driver_load and the first question about a device. */
 void muster_driver_offer(const void *image);
 
 /* The CPU device's own table, for who is linked with it (runtime stand-in, libcuda.so.1). */

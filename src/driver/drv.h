@@ -1,8 +1,9 @@
 /* drv.h: what the files of the driver layer share. Never included from outside.
  *
- * One lock guards everything, the machine included: each API function holds it from its first line to its last
- * (table.c takes it), the engine while it works, and both let go of it while they wait or call the program back.
- * Objects are reached by handle only through drv_find, so that a stale or wild handle is an error and no crash.
+ * One lock guards everything, the machine included: each API function holds it from its first line to its
+ * last (table.c takes it), the engine while it works, and both let go of it while they wait or call the
+ * program back. Objects are reached by handle only through drv_find, so that a stale or wild handle is an
+ * error and no crash.
  */
 #ifndef MUSTER_DRV_H
 #define MUSTER_DRV_H
@@ -23,7 +24,7 @@
 
 /* The functions of driver.def, which table.c wraps. */
 #define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) CUresult drv_##base parameters;
-#define OLD(base, suffix, since, needs, per_thread, parameters, arguments)                                     \
+#define OLD(base, suffix, since, needs, per_thread, parameters, arguments) \
   CUresult drv_old_##base##suffix parameters;
 #include "driver/driver.def"
 
@@ -51,7 +52,8 @@ void drv_handle_remove(void *object);
 /* `handle` itself if it is a live object of that kind, else NULL. */
 void *drv_find(const void *handle, drv_kind kind);
 
-/* ------------------------------------------------------------------ devices and contexts (device.c, context.c) */
+/* ------------------------------------------------------------------ devices and contexts (device.c,
+ * context.c) */
 
 typedef struct drv_pool {
   struct drv_device *device;
@@ -125,7 +127,8 @@ void drv_unlock(void);
 void drv_lock_reset(void); /* in a child of fork: the thread that may hold it is not there */
 /* Something changed that a waiting thread or the engine may want to see. */
 void drv_wake(void);
-/* Waits, the lock let go meanwhile, until done(user), or until the device has a sticky error, which is returned. */
+/* Waits, the lock let go meanwhile, until done(user), or until the device has a sticky error, which is
+ * returned. */
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user);
 void drv_engine_start(void);
 bool drv_ended(void); /* the process ends: nothing works any more */
@@ -137,7 +140,8 @@ CUresult drv_wait_device(drv_device *d);
 void drv_drop_work(drv_device *d);
 void drv_drop_context_work(drv_context *c);
 
-/* ------------------------------------------------------------------ streams, operations, events (stream.c, event.c) */
+/* ------------------------------------------------------------------ streams, operations, events (stream.c,
+ * event.c) */
 
 /* One recording of an event: lives while the event, or a wait for it, refers to it. */
 typedef struct drv_record {
@@ -192,7 +196,7 @@ typedef struct drv_op {
   struct drv_op *next;
   struct drv_stream *stream;
   drv_op_kind kind;
-  uint64_t number; /* in the order of calls, over all streams of a context */
+  uint64_t number;    /* in the order of calls, over all streams of a context */
   uint64_t launch_id; /* the machine's, of a running LAUNCH */
   bool running;
   union {
@@ -233,7 +237,7 @@ typedef struct drv_stream {
   bool destroyed;   /* by the program, with work left */
   uint32_t waiters; /* host threads that look at it while the lock is free */
   drv_op *first, **end;
-  uint64_t last;    /* number of the last operation taken */
+  uint64_t last; /* number of the last operation taken */
   struct drv_capture *capture;
   CUstreamAttrValue attributes[32];
 } drv_stream;
@@ -244,8 +248,8 @@ drv_stream *drv_stream_new(drv_context *c, unsigned flags, int priority);
 void drv_stream_free(drv_stream *s);
 /* Takes over the operation; it runs when its turn comes. NULL `op`: out of memory, said as a result. */
 CUresult drv_push(drv_stream *s, drv_op *op);
-/* The same for a function of the API: a capturing stream gets a node of its graph instead, and what takes no time
- * and has nothing before it is done at once. Takes the operation over whatever the result. */
+/* The same for a function of the API: a capturing stream gets a node of its graph instead, and what takes no
+ * time and has nothing before it is done at once. Takes the operation over whatever the result. */
 CUresult drv_issue(drv_stream *s, drv_op *op);
 /* The same, and waits until it is done. */
 CUresult drv_issue_and_wait(drv_stream *s, drv_op *op);
@@ -270,10 +274,11 @@ void drv_do_fill(drv_device *d, const drv_op *op);
 uint64_t drv_clock(const drv_device *d);
 CUresult drv_copy_op(const CUDA_MEMCPY3D *c, drv_op **op);
 /* A checked copy or fill, not yet given to a stream; NULL and success: there is nothing to do. */
-CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width, size_t height,
-                     drv_op **op);
+CUresult drv_fill_op(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, size_t width,
+                     size_t height, drv_op **op);
 
-/* ------------------------------------------------------------------ modules (module.c, program.c, function.c) */
+/* ------------------------------------------------------------------ modules (module.c, program.c,
+ * function.c) */
 
 /* Registers a thread of one kernel, known from a cubin. */
 typedef struct drv_count {
@@ -290,8 +295,8 @@ typedef struct drv_program {
   drv_count *counts;
 } drv_program;
 
-/* Chooses from an image what `d` can run, and reads it. The error is explained in `log` (if not NULL) and, where it
- * isn't the program's own PTX text that is wrong, said as a message. */
+/* Chooses from an image what `d` can run, and reads it. The error is explained in `log` (if not NULL) and,
+ * where it isn't the program's own PTX text that is wrong, said as a message. */
 CUresult drv_program_new(drv_device *d, const void *image, size_t bytes, base_text *log, drv_program **to);
 void drv_program_drop(drv_program *p);
 char *drv_read_file(const char *path, size_t *bytes);
@@ -345,8 +350,8 @@ CUresult drv_launch_check(drv_function *f, drv_launch *launch, void **parameters
 sim_fit drv_fit(drv_function *f, uint32_t threads, uint32_t shared_bytes, uint32_t cluster_blocks);
 uint32_t drv_static_shared_limit(const drv_function *f);
 /* "registers (40 a thread, estimated)": which limit binds, with its number. */
-void drv_limit_text(const drv_function *f, sim_limit_kind limit, uint32_t threads, uint32_t shared_bytes, char *text,
-                    size_t bytes);
+void drv_limit_text(const drv_function *f, sim_limit_kind limit, uint32_t threads, uint32_t shared_bytes,
+                    char *text, size_t bytes);
 
 /* ------------------------------------------------------------------ memory (memory.c, copy.c) */
 
@@ -367,8 +372,8 @@ typedef struct drv_memory {
 /* The allocation that holds the byte; NULL: none of the program's. */
 drv_memory *drv_memory_at(uint64_t address);
 bool drv_in_device_range(uint64_t address);
-/* Whether [address, address + bytes) may be used by a copy of this context as device memory: inside one allocation
- * or one variable of a module. */
+/* Whether [address, address + bytes) may be used by a copy of this context as device memory: inside one
+ * allocation or one variable of a module. */
 bool drv_memory_covers(uint64_t address, uint64_t bytes);
 void drv_memory_free_context(drv_context *c);
 void drv_memory_register_all(drv_device *d);

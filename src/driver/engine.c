@@ -1,10 +1,11 @@
-/* engine.c: the lock, and the device's own threads. One thread takes operations from the streams in their turn and
- * runs the machines of all devices in slices, so that the order of things is the same in every run; another one
- * calls the program's host functions back, since those may take their time or wait for a running kernel.
+/* engine.c: the lock, and the device's own threads. One thread takes operations from the streams in their
+ * turn and runs the machines of all devices in slices, so that the order of things is the same in every run;
+ * another one calls the program's host functions back, since those may take their time or wait for a running
+ * kernel.
  *
- * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine says that
- * it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait for words that
- * the host can write, that is no proof while the process has a thread besides those.
+ * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine
+ * says that it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait
+ * for words that the host can write, that is no proof while the process has a thread besides those.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,13 +27,24 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t to_hosts = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t to_engine = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t to_caller = PTHREAD_COND_INITIALIZER;
 static atomic_uint wanting; /* host threads that want the lock now */
 static bool started;
 static bool engine_waits;
-static bool ended; /* the process is */
+
+/* A host thread inside a wait. Who finishes something looks whether it is over, and wakes only those for whom it is. */
+typedef struct waiter {
+  struct waiter *next;
+  drv_device *device;
+  bool (*done)(void *user);
+  void *user;
+  bool over;
+  pthread_cond_t wake;
+} waiter;
+static waiter *waiters;
+
+static bool ended;      /* the process is */
 static drv_op *to_call; /* for the calling thread */
 static drv_op abandoned;
 static bool calling;
@@ -55,16 +67,29 @@ void drv_lock_reset(void) {
   atomic_store(&wanting, 0);
 }
 
-/* Between slices: lets those in who wait for the lock. A mutex alone would let the engine take it back at once. */
+/* Between slices: lets those in who wait for the lock. A mutex alone would let the engine take it back at
+ * once. */
 static void give_way(bool told_somebody) {
   if (!told_somebody && atomic_load(&wanting) == 0)
     return;
   pthread_mutex_unlock(&lock);
-  if (told_somebody && drv_blocked > 0) /* who was woken does not count as wanting it yet */
+  if (told_somebody) /* who was woken does not count as wanting it yet */
     nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
   while (atomic_load(&wanting) > 0)
     sched_yield();
   pthread_mutex_lock(&lock);
+}
+
+/* True if somebody was woken. */
+static bool tell_hosts(void) {
+  bool told = false;
+  for (waiter *w = waiters; w; w = w->next)
+    if (!w->over && (ended || w->device->sticky || w->done(w->user))) {
+      w->over = told = true;
+      drv_blocked--; /* from now on, not when it gets to run: what it does next may be what others wait for */
+      pthread_cond_signal(&w->wake);
+    }
+  return told;
 }
 
 void drv_wake(void) {
@@ -72,18 +97,25 @@ void drv_wake(void) {
     drv_devices[i].poked = true;
   if (engine_waits)
     pthread_cond_signal(&to_engine);
-  pthread_cond_broadcast(&to_hosts);
+  tell_hosts();
 }
 
 CUresult drv_wait(drv_device *d, bool (*done)(void *user), void *user) {
   if (d->sticky || done(user))
     return d->sticky;
-  /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at first. */
+  /* One thread more is blocked: perhaps that proves a hang. But what it wrote before has to be looked at
+   * first. */
+  waiter self = {.next = waiters, .device = d, .done = done, .user = user, .wake = PTHREAD_COND_INITIALIZER};
+  waiters = &self;
   drv_blocked++;
   drv_wake();
-  while (d->sticky == CUDA_SUCCESS && !done(user) && !ended)
-    pthread_cond_wait(&to_hosts, &lock);
-  drv_blocked--;
+  while (!self.over)
+    pthread_cond_wait(&self.wake, &lock);
+  waiter **at = &waiters;
+  while (*at != &self)
+    at = &(*at)->next;
+  *at = self.next;
+  pthread_cond_destroy(&self.wake);
   return ended ? CUDA_ERROR_DEINITIALIZED : d->sticky;
 }
 
@@ -200,7 +232,8 @@ static void start_launch(drv_device *d, drv_op *op) {
   d->extra_ns += 2000;
 }
 
-/* Runs or starts the first operation of a stream, which has its turn. False: it has to wait for something else. */
+/* Runs or starts the first operation of a stream, which has its turn. False: it has to wait for something
+ * else. */
 static bool step(drv_stream *s) {
   drv_op *op = s->first;
   drv_device *d = s->context->device;
@@ -338,6 +371,13 @@ static bool can_run(const drv_device *d) {
   return d->poked || (d->state != SIM_STUCK && d->state != SIM_ASLEEP);
 }
 
+static bool any_can_run(void) {
+  for (int i = 0; i < drv_device_count; i++)
+    if (can_run(&drv_devices[i]))
+      return true;
+  return false;
+}
+
 /* ------------------------------------------------------------------ proving a hang */
 
 /* Threads of this process; 0 if that cannot be told. */
@@ -380,7 +420,8 @@ static bool hang_proven(void) {
     return false;
   if (!waits_for_host_word())
     return true;
-  unsigned workers = muster_session_get()->threads > 1 ? muster_session_get()->threads * (unsigned)drv_device_count : 0;
+  unsigned workers =
+      muster_session_get()->threads > 1 ? muster_session_get()->threads * (unsigned)drv_device_count : 0;
   unsigned all = process_threads();
   return all > 0 && all <= drv_threads + own_threads + workers;
 }
@@ -451,10 +492,9 @@ static void *engine(void *unused) {
       for (int i = 0; drv_device_count > 1 && i < drv_device_count; i++)
         drv_devices[i].poked = true;
     }
-    if (tell)
-      pthread_cond_broadcast(&to_hosts);
+    bool told = tell && tell_hosts();
     if (moved)
-      give_way(tell);
+      give_way(told && any_can_run());
     else if (hang_proven())
       end_hang();
     else
@@ -468,8 +508,8 @@ bool drv_ended(void) {
   return ended;
 }
 
-/* Runs before what the program registered before cuInit: handlers that free device memory or unload its code find a
- * driver that is gone, and do not wait for kernels that still run. */
+/* Runs before what the program registered before cuInit: handlers that free device memory or unload its code
+ * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
   ended = true;

@@ -1,5 +1,5 @@
-/* event.c: events. Each recording is an object of its own, which whoever waits for it holds: recording the event
- * anew, or destroying it, changes nothing for those who already wait.
+/* event.c: events. Each recording is an object of its own, which whoever waits for it holds: recording the
+ * event anew, or destroying it, changes nothing for those who already wait.
  */
 #include <stdlib.h>
 

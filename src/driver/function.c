@@ -1,5 +1,6 @@
-/* function.c: kernels of a module: their attributes, their parameters, and how many registers a thread takes: known
- * from a cubin in the program, else counted by a ptxas at hand when it matters, else estimated by the machine.
+/* function.c: kernels of a module: their attributes, their parameters, and how many registers a thread takes:
+ * known from a cubin in the program, else counted by a ptxas at hand when it matters, else estimated by the
+ * machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,8 @@ CUresult drv_function_ready(drv_function *f) {
   char *error = NULL;
   f->kernel = sim_module_kernel(f->module->units[f->unit_index], f->name, &error);
   if (!f->kernel) {
-    muster_session_say_once(MUSTER_MESSAGE_ERROR, f->name, "%s: %s", f->name, error ? error : "out of memory");
+    muster_session_say_once(MUSTER_MESSAGE_ERROR, f->name, "%s: %s", f->name,
+                            error ? error : "out of memory");
     CUresult r = error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
     free(error);
     return r;
@@ -92,7 +94,8 @@ static const char *find_ptxas(void) {
       return found;
   for (const char *path = getenv("PATH"); path && *path;) {
     size_t n = strcspn(path, ":");
-    if (snprintf(found, sizeof found, "%.*s/ptxas", (int)n, path) < (int)sizeof found && access(found, X_OK) == 0)
+    if (snprintf(found, sizeof found, "%.*s/ptxas", (int)n, path) < (int)sizeof found &&
+        access(found, X_OK) == 0)
       return found;
     path += n + (path[n] == ':');
   }
@@ -164,7 +167,8 @@ bool drv_function_count(drv_function *f) {
   int in = mkstemps(ptx, 4), out = mkstemps(cubin, 6);
   counting c = {f->module, f->unit_index, false};
   const char *text = f->unit->text;
-  snprintf(arch, sizeof arch, "-arch=sm_%d%.1s", f->module->context->device->profile->cc, &f->unit->sm_suffix);
+  snprintf(arch, sizeof arch, "-arch=sm_%d%.1s", f->module->context->device->profile->cc,
+           &f->unit->sm_suffix);
   char *arguments[] = {(char *)(uintptr_t)"ptxas", arch, (char *)(uintptr_t)"-o", cubin, ptx, NULL};
   if (in >= 0 && out >= 0 && write_all(in, text, f->unit->text_bytes) && run(tool, arguments)) {
     size_t n;

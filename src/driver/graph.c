@@ -1,6 +1,6 @@
-/* graph.c: graphs: nodes that hold operations, and the order between them. An executable graph is a copy of one; its
- * launch gives the stream all operations, one after the other, in an order that the edges allow. So nodes that could
- * run side by side do not, which no result depends on.
+/* graph.c: graphs: nodes that hold operations, and the order between them. An executable graph is a copy of
+ * one; its launch gives the stream all operations, one after the other, in an order that the edges allow. So
+ * nodes that could run side by side do not, which no result depends on.
  */
 #include "driver/graph.h"
 
@@ -211,8 +211,8 @@ CUresult drv_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraph
   return r == CUDA_SUCCESS ? drv_graph_add(graph, CU_GRAPH_NODE_TYPE_EMPTY, NULL, needs, count, node) : r;
 }
 
-CUresult drv_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
-                                      CUgraph child) {
+CUresult drv_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs,
+                                      size_t count, CUgraph child) {
   drv_graph *copy, *c = drv_find(child, DRV_GRAPH);
   CUresult r = adding(node, graph, needs, count);
   if (r != CUDA_SUCCESS || !c || c == graph)
@@ -237,8 +237,8 @@ CUresult drv_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
   return CUDA_SUCCESS;
 }
 
-static CUresult add_event_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count, CUevent event,
-                               CUgraphNodeType type) {
+static CUresult add_event_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
+                               CUevent event, CUgraphNodeType type) {
   CUresult r = adding(node, graph, needs, count);
   if (r != CUDA_SUCCESS || !drv_find(event, DRV_EVENT))
     return CUDA_ERROR_INVALID_VALUE;
@@ -248,8 +248,8 @@ static CUresult add_event_node(CUgraphNode *node, CUgraph graph, const CUgraphNo
   return r;
 }
 
-CUresult drv_cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
-                                       CUevent event) {
+CUresult drv_cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs,
+                                       size_t count, CUevent event) {
   return add_event_node(node, graph, needs, count, event, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
 }
 
@@ -283,12 +283,14 @@ CUresult drv_cuGraphDestroyNode(CUgraphNode node) {
 
 /* ------------------------------------------------------------------ edges */
 
-CUresult drv_old_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
+CUresult drv_old_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                        size_t count) {
   if (!drv_find(graph, DRV_GRAPH) || (count && (!from || !to)))
     return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; i++) {
     drv_node *f = drv_find(from[i], DRV_NODE), *t = drv_find(to[i], DRV_NODE);
-    if (!f || !t || f->graph != graph || t->graph != graph || f == t || drv_node_before(t, f->needs, f->n_needs))
+    if (!f || !t || f->graph != graph || t->graph != graph || f == t ||
+        drv_node_before(t, f->needs, f->n_needs))
       return CUDA_ERROR_INVALID_VALUE;
     for (size_t j = 0; j < t->n_needs; j++)
       if (t->needs[j] == f)
@@ -307,7 +309,8 @@ CUresult drv_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, cons
   return drv_old_cuGraphAddDependencies(graph, from, to, count);
 }
 
-/* Gives out a list in the API's way: with no place for it, only how many; else as many as fit, the rest NULL. */
+/* Gives out a list in the API's way: with no place for it, only how many; else as many as fit, the rest NULL.
+ */
 typedef struct list {
   CUgraphNode *to;
   size_t room, n;
@@ -368,7 +371,8 @@ static CUresult no_edge_data(CUgraphEdgeData *edges, const size_t *count) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count) {
+CUresult drv_cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges,
+                             size_t *count) {
   CUresult r = drv_old_cuGraphGetEdges(graph, from, to, count);
   return r == CUDA_SUCCESS ? no_edge_data(edges, count) : r;
 }
@@ -391,7 +395,8 @@ CUresult drv_old_cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes
   return list_end(&l, count);
 }
 
-CUresult drv_cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count) {
+CUresult drv_cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges,
+                                        size_t *count) {
   CUresult r = drv_old_cuGraphNodeGetDependencies(node, nodes, count);
   return r == CUDA_SUCCESS ? no_edge_data(edges, count) : r;
 }
@@ -417,8 +422,9 @@ CUresult drv_cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, 
 /* ------------------------------------------------------------------ executable graphs */
 
 static CUresult instantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) {
-  const uint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                         CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  const uint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                         CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
+                         CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   drv_graph *g = drv_find(graph, DRV_GRAPH);
   if (!exec || !g || (flags & ~known))
     return CUDA_ERROR_INVALID_VALUE;

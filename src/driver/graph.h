@@ -46,8 +46,8 @@ CUresult drv_capture_record(drv_stream *s, drv_event *e, bool external);
 CUresult drv_capture_wait(drv_stream *s, drv_event *e, bool external);
 /* A function that no capture can hold was called: the capture is spoiled. Returns the error. */
 CUresult drv_capture_invalid(drv_stream *s);
-/* The same for a function that waits for, or works on, all of a context: an error while a stream is capturing that
- * the calling thread's mode protects. */
+/* The same for a function that waits for, or works on, all of a context: an error while a stream is capturing
+ * that the calling thread's mode protects. */
 CUresult drv_capture_forbids(void);
 /* Whether work of the legacy stream would make it depend on a capturing stream. */
 bool drv_capture_blocks_legacy(drv_context *c);

@@ -1,5 +1,6 @@
-/* handle.c: the set of live objects that the program has handles of. A handle is an object's address; asking for
- * it here before touching it turns stale and made-up handles into errors. Open addressing, at most half full.
+/* handle.c: the set of live objects that the program has handles of. A handle is an object's address; asking
+ * for it here before touching it turns stale and made-up handles into errors. Open addressing, at most half
+ * full.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* launch.c: launches: everything a GPU's driver checks is checked before anything is queued, so that what reaches the
- * machine can run. Shapes, shared memory and parameters are the program's affair and answer CUDA_ERROR_INVALID_VALUE;
- * what does not fit on the profile is also explained.
+/* launch.c: launches: everything a GPU's driver checks is checked before anything is queued, so that what
+ * reaches the machine can run. Shapes, shared memory and parameters are the program's affair and answer
+ * CUDA_ERROR_INVALID_VALUE; what does not fit on the profile is also explained.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static CUresult take_params(drv_function *f, drv_launch *l, void **parameters, v
   /* The buffer of a C struct may be padded to the alignment of its widest member. */
   uint32_t align = p->param_align ? p->param_align : 1;
   if (*given < bytes || *given > (bytes + align - 1) / align * align) {
-    muster_session_say(MUSTER_MESSAGE_ERROR, "%s takes %u bytes of parameters, its launch gives %zu", f->name, bytes,
-                       *given);
+    muster_session_say(MUSTER_MESSAGE_ERROR, "%s takes %u bytes of parameters, its launch gives %zu", f->name,
+                       bytes, *given);
     return CUDA_ERROR_INVALID_VALUE;
   }
   memcpy(l->params, buffer, bytes);
@@ -78,8 +78,9 @@ static CUresult check_cluster(drv_function *f, drv_launch *l) {
     return f->unit->funcs[f->index].explicitcluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
   uint32_t blocks = l->cluster[0] * l->cluster[1] * l->cluster[2];
   if (p->cc < 90) {
-    muster_session_say(MUSTER_MESSAGE_ERROR, "%s is launched in clusters, which %s does not have: use --gpu h100",
-                       f->name, p->name);
+    muster_session_say(MUSTER_MESSAGE_ERROR,
+                       "%s is launched in clusters, which %s does not have: use --gpu h100", f->name,
+                       p->name);
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   if (blocks == 0 || blocks > (f->cluster_non_portable ? 16u : 8u))
@@ -92,7 +93,8 @@ static CUresult check_cluster(drv_function *f, drv_launch *l) {
   return CUDA_SUCCESS;
 }
 
-/* Whether a block fits at all, and of a cooperative launch all of them. An estimate is not good enough to refuse. */
+/* Whether a block fits at all, and of a cooperative launch all of them. An estimate is not good enough to
+ * refuse. */
 static CUresult check_fit(drv_function *f, const drv_launch *l, uint32_t threads) {
   uint32_t cluster = l->cluster[0] ? l->cluster[0] * l->cluster[1] * l->cluster[2] : 1;
   uint32_t shared = f->info.shared_bytes + l->shared_bytes;
@@ -109,13 +111,15 @@ static CUresult check_fit(drv_function *f, const drv_launch *l, uint32_t threads
   const char *gpu = f->module->context->device->profile->name;
   drv_limit_text(f, fit.limit, threads, shared, why, sizeof why);
   if (fit.blocks == 0) {
-    muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: no block of %u threads fits on %s (limit: %s)",
-                       f->name, threads, gpu, why);
+    muster_session_say(MUSTER_MESSAGE_ERROR,
+                       "%s cannot be launched: no block of %u threads fits on %s (limit: %s)", f->name,
+                       threads, gpu, why);
     return cluster > 1 ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
-  muster_session_say(MUSTER_MESSAGE_ERROR,
-                     "cooperative launch of %s refused: %llu blocks, and %u can be resident at once on %s (limit: %s)",
-                     f->name, (unsigned long long)blocks, fit.blocks, gpu, why);
+  muster_session_say(
+      MUSTER_MESSAGE_ERROR,
+      "cooperative launch of %s refused: %llu blocks, and %u can be resident at once on %s (limit: %s)",
+      f->name, (unsigned long long)blocks, fit.blocks, gpu, why);
   return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
@@ -165,17 +169,17 @@ static CUresult launch(CUfunction function, drv_launch *l, CUstream stream, void
   return drv_issue(s, op);
 }
 
-CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                            unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
-                            void **parameters, void **extra) {
+CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                            CUstream stream, void **parameters, void **extra) {
   drv_launch l = {
       .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes};
   return launch(function, &l, stream, parameters, extra);
 }
 
 CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                       CUstream stream, void **parameters) {
+                                       unsigned block_x, unsigned block_y, unsigned block_z,
+                                       unsigned shared_bytes, CUstream stream, void **parameters) {
   drv_launch l = {.grid = {grid_x, grid_y, grid_z},
                   .block = {block_x, block_y, block_z},
                   .shared_bytes = shared_bytes,
@@ -183,7 +187,8 @@ CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
   return launch(function, &l, stream, parameters, NULL);
 }
 
-/* What a launch's attributes ask for. Hints have no effect here; what a program could see is done or refused. */
+/* What a launch's attributes ask for. Hints have no effect here; what a program could see is done or refused.
+ */
 static CUresult take_attributes(const CUlaunchConfig *config, drv_launch *l) {
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const CUlaunchAttributeValue *v = &config->attrs[i].value;
@@ -192,9 +197,9 @@ static CUresult take_attributes(const CUlaunchConfig *config, drv_launch *l) {
       l->cooperative = v->cooperative != 0;
       break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      if (!v->clusterDim.x || !v->clusterDim.y || !v->clusterDim.z || v->clusterDim.x > 16 || v->clusterDim.y > 16 ||
-          v->clusterDim.z > 16)
-        return CUDA_ERROR_INVALID_VALUE;
+      if (!v->clusterDim.x || !v->clusterDim.y || !v->clusterDim.z || v->clusterDim.x > 16 ||
+          v->clusterDim.y > 16 || v->clusterDim.z > 16)
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
       l->cluster[0] = v->clusterDim.x;
       l->cluster[1] = v->clusterDim.y;
       l->cluster[2] = v->clusterDim.z;
@@ -211,7 +216,8 @@ static CUresult take_attributes(const CUlaunchConfig *config, drv_launch *l) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: /* permits an early start, and asks for none */
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: /* permits an early start, and asks for none
+                                                                 */
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
@@ -225,7 +231,8 @@ static CUresult take_attributes(const CUlaunchConfig *config, drv_launch *l) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+CUresult drv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                              void **extra) {
   if (!config || (config->numAttrs && !config->attrs))
     return CUDA_ERROR_INVALID_VALUE;
   drv_launch l = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},

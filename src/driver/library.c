@@ -1,5 +1,5 @@
-/* library.c: libraries and kernels: handles that hold for every context. A library becomes a module of a context when
- * something of it is first used there.
+/* library.c: libraries and kernels: handles that hold for every context. A library becomes a module of a
+ * context when something of it is first used there.
  */
 #include "driver/library.h"
 
@@ -67,7 +67,8 @@ static CUresult module_in(drv_library *l, drv_context *c, drv_module **to) {
 
 /* ------------------------------------------------------------------ libraries */
 
-static CUresult load(CUlibrary *library, const void *image, size_t bytes, unsigned count, CUlibraryOption *options) {
+static CUresult load(CUlibrary *library, const void *image, size_t bytes, unsigned count,
+                     CUlibraryOption *options) {
   if (!library || !image || (count && !options))
     return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; i++)
@@ -90,16 +91,18 @@ static CUresult load(CUlibrary *library, const void *image, size_t bytes, unsign
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit_options, void **jit_values,
-                               unsigned jit_count, CUlibraryOption *options, void **values, unsigned count) {
+CUresult drv_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit_options,
+                               void **jit_values, unsigned jit_count, CUlibraryOption *options, void **values,
+                               unsigned count) {
   (void)values;
   if (jit_count && (!jit_options || !jit_values))
     return CUDA_ERROR_INVALID_VALUE;
   return load(library, image, FATBIN_UNKNOWN_BYTES, count, options);
 }
 
-CUresult drv_cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit_options, void **jit_values,
-                                   unsigned jit_count, CUlibraryOption *options, void **values, unsigned count) {
+CUresult drv_cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit_options,
+                                   void **jit_values, unsigned jit_count, CUlibraryOption *options,
+                                   void **values, unsigned count) {
   size_t bytes;
   (void)values;
   if (!path || (jit_count && (!jit_options || !jit_values)))
@@ -231,7 +234,8 @@ CUresult drv_kernel_function(drv_kernel *k, drv_context *c, drv_function **to) {
   return r;
 }
 
-/* The function of a kernel on a device: in the current context if that is of the device, else the primary one. */
+/* The function of a kernel on a device: in the current context if that is of the device, else the primary
+ * one. */
 static CUresult function_on(CUkernel kernel, CUdevice device, drv_function **to) {
   drv_kernel *k = drv_find(kernel, DRV_KERNEL);
   drv_device *d = drv_device_at(device);
@@ -306,13 +310,15 @@ CUresult drv_cuKernelGetName(const char **name, CUkernel kernel) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
+CUresult drv_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                                  CUdevice device) {
   drv_function *f;
   CUresult r = function_on(kernel, device, &f);
   return r == CUDA_SUCCESS ? drv_cuFuncGetAttribute(value, attribute, f) : r;
 }
 
-CUresult drv_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+CUresult drv_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                                  CUdevice device) {
   drv_function *f;
   CUresult r = function_on(kernel, device, &f);
   if (r == CUDA_SUCCESS)

@@ -1,7 +1,9 @@
-/* link.c: cuLink*. PTX cannot be linked into PTX without care, and need not be: the linked image simply holds the
- * units' texts, and the machine resolves their symbols when they are loaded, one after the other. The image is
+/* link.c: cuLink*. PTX cannot be linked into PTX without care, and need not be: the linked image simply holds
+ * the units' texts, and the machine resolves their symbols when they are loaded, one after the other. The
+ * image is
  *
- *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit u64 bytes of text, the text, a NUL
+ *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit u64 bytes of text, the text, a
+ * NUL
  *
  * Every number in it is checked: a program may store such an image and load another.
  */
@@ -52,7 +54,7 @@ static bool refers(const struct ptx_module *a, const struct ptx_module *b) {
   return false;
 }
 
-CUresult drv_program_order(drv_program *p, base_text *log) {
+void drv_program_order(drv_program *p) {
   for (uint32_t done = 0; done < p->n_units; done++) {
     /* The first of the rest that refers to none of the others. */
     uint32_t next = done;
@@ -63,18 +65,12 @@ CUresult drv_program_order(drv_program *p, base_text *log) {
       if (free_of_others)
         break;
     }
-    if (next == p->n_units) {
-      const char *text = "units that refer to each other in a circle cannot be linked";
-      muster_session_say(MUSTER_MESSAGE_UNMODELLED, "%s", text);
-      if (log)
-        base_putf(log, "%s\n", text);
-      return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (next == p->n_units)
+      next = done; /* a circle: functions are found when they are called, whoever comes first */
     struct ptx_module *m = p->units[next];
     memmove(&p->units[done + 1], &p->units[done], (next - done) * sizeof m);
     p->units[done] = m;
   }
-  return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ the image */
@@ -172,8 +168,8 @@ CUresult drv_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
   fatbin_format format = fatbin_format_of(data, bytes ? bytes : FATBIN_UNKNOWN_BYTES);
   if ((format == FATBIN_PTX) != (type == CU_JIT_INPUT_PTX))
     return CUDA_ERROR_INVALID_IMAGE;
-  CUresult r = drv_program_add(l->device, l->program, data, bytes ? bytes : FATBIN_UNKNOWN_BYTES, name ? name : "PTX",
-                               &l->log);
+  CUresult r = drv_program_add(l->device, l->program, data, bytes ? bytes : FATBIN_UNKNOWN_BYTES,
+                               name ? name : "PTX", &l->log);
   give_log(l);
   return r;
 }
@@ -223,10 +219,7 @@ CUresult drv_cuLinkComplete(CUlinkState state, void **image, size_t *bytes) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (!image)
     return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = drv_program_order(l->program, &l->log);
-  give_log(l);
-  if (r != CUDA_SUCCESS)
-    return r;
+  drv_program_order(l->program);
   if (!l->image.length)
     put_image(&l->image, l->program);
   if (l->image.failed)

@@ -1,5 +1,5 @@
-/* load.c: takes the driver API's functions from NVIDIA's driver or from the CPU device, at run time. Whoever uses this
- * file is linked with neither. */
+/* load.c: takes the driver API's functions from NVIDIA's driver or from the CPU device, at run time. Whoever
+ * uses this file is linked with neither. */
 #define _GNU_SOURCE
 #include "driver/driver.h"
 
@@ -10,8 +10,8 @@
 
 const char *muster_driver_error_name(CUresult r) {
   switch (r) {
-#define RESULT(name, value, text)                                                                              \
-  case name:                                                                                                   \
+#define RESULT(name, value, text) \
+  case name:                      \
     return #name;
 #include "driver/result.def"
   }
@@ -20,15 +20,16 @@ const char *muster_driver_error_name(CUresult r) {
 
 const char *muster_driver_error_text(CUresult r) {
   switch (r) {
-#define RESULT(name, value, text)                                                                              \
-  case name:                                                                                                   \
+#define RESULT(name, value, text) \
+  case name:                      \
     return text;
 #include "driver/result.def"
   }
   return NULL;
 }
 
-/* In the place of a function that an older driver does not have; reading no arguments is fine in every ABI here. */
+/* In the place of a function that an older driver does not have; reading no arguments is fine in every ABI
+ * here. */
 static CUresult absent(void) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -44,8 +45,8 @@ static bool from_nvidia(muster_driver *to, char *why, size_t why_bytes) {
     return false;
   }
   void *found;
-#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments)                                  \
-  found = dlsym(library, #base #suffix);                                                                       \
+#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) \
+  found = dlsym(library, #base #suffix);                                      \
   to->base = (CUresult(*) parameters)(uintptr_t)(found ? found : (void *)(uintptr_t)absent);
 #include "driver/driver.def"
   CUresult r = to->cuInit(0);
@@ -55,7 +56,10 @@ static bool from_nvidia(muster_driver *to, char *why, size_t why_bytes) {
   if (r == CUDA_SUCCESS && count > 0)
     return true;
   const char *name = muster_driver_error_name(r);
-  snprintf(why, why_bytes, "no GPU: %s", r == CUDA_SUCCESS ? "the driver counts none" : name ? name : "unknown error");
+  snprintf(why, why_bytes, "no GPU: %s",
+           r == CUDA_SUCCESS ? "the driver counts none"
+           : name            ? name
+                             : "unknown error");
   return false;
 }
 

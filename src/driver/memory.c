@@ -1,8 +1,9 @@
-/* memory.c: what the program allocated: device memory, pinned and registered host memory, managed memory, pools.
+/* memory.c: what the program allocated: device memory, pinned and registered host memory, managed memory,
+ * pools.
  *
- * One sorted list of all of it, over all devices, answers for every address whose it is; sizes in it are exact, and
- * no copy may reach beyond them, in either direction. Host memory that kernels may use has the same address for
- * them; the machines of all devices know it.
+ * One sorted list of all of it, over all devices, answers for every address whose it is; sizes in it are
+ * exact, and no copy may reach beyond them, in either direction. Host memory that kernels may use has the
+ * same address for them; the machines of all devices know it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,10 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, drv_pool *pool, drv
 }
 
 CUresult drv_pool_allocate(CUdeviceptr *address, size_t bytes, drv_pool *pool, drv_context *c) {
+  if (address && bytes == 0) { /* unlike cuMemAlloc */
+    *address = 0;
+    return CUDA_SUCCESS;
+  }
   return allocate(address, bytes, pool, c);
 }
 
@@ -146,7 +151,8 @@ CUresult drv_cuMemAlloc(CUdeviceptr *address, size_t bytes) {
 CUresult drv_cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height,
                              unsigned element_bytes) {
   size_t bytes, row = (width_bytes + 511) & ~(size_t)511;
-  if (!pitch || width_bytes == 0 || height == 0 || row < width_bytes || __builtin_mul_overflow(row, height, &bytes))
+  if (!pitch || width_bytes == 0 || height == 0 || row < width_bytes ||
+      __builtin_mul_overflow(row, height, &bytes))
     return CUDA_ERROR_INVALID_VALUE;
   if (element_bytes != 4 && element_bytes != 8 && element_bytes != 16)
     return CUDA_ERROR_INVALID_VALUE;
@@ -229,7 +235,8 @@ CUresult drv_cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr 
 
 static bool register_host(const drv_memory *m) {
   for (int i = 0; i < drv_device_count; i++)
-    if (drv_devices[i].sim && !sim_host_register(drv_devices[i].sim, (void *)(uintptr_t)m->address, m->bytes, true)) {
+    if (drv_devices[i].sim &&
+        !sim_host_register(drv_devices[i].sim, (void *)(uintptr_t)m->address, m->bytes, true)) {
       while (i-- > 0)
         if (drv_devices[i].sim)
           sim_host_unregister(drv_devices[i].sim, (void *)(uintptr_t)m->address);
@@ -252,7 +259,8 @@ static CUresult new_host_memory(void **pointer, size_t bytes, drv_memory_kind ki
     return CUDA_ERROR_OUT_OF_MEMORY;
   drv_memory m = {.bytes = bytes, .kind = kind, .flags = flags, .context = drv_current()};
   m.mapped_bytes = (bytes + page - 1) & ~(page - 1);
-  void *memory = mmap(NULL, m.mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(NULL, m.mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     return CUDA_ERROR_OUT_OF_MEMORY;
   m.address = (uintptr_t)memory;
@@ -291,7 +299,8 @@ CUresult drv_cuMemFreeHost(void *pointer) {
 
 CUresult drv_cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
   void *pointer = NULL;
-  if (!address || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE))
+  if (!address ||
+      (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE))
     return CUDA_ERROR_INVALID_VALUE;
   CUresult r = new_host_memory(&pointer, bytes, DRV_MANAGED, flags);
   if (r == CUDA_SUCCESS)
@@ -300,8 +309,8 @@ CUresult drv_cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flag
 }
 
 CUresult drv_cuMemHostRegister(void *pointer, size_t bytes, unsigned flags) {
-  const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY |
-                         CU_MEMHOSTREGISTER_IOMEMORY;
+  const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                         CU_MEMHOSTREGISTER_READ_ONLY | CU_MEMHOSTREGISTER_IOMEMORY;
   uint64_t address = (uintptr_t)pointer;
   if (!pointer || bytes == 0 || (flags & ~known) || address + bytes < address)
     return CUDA_ERROR_INVALID_VALUE;
@@ -342,7 +351,8 @@ CUresult drv_cuMemHostGetFlags(unsigned *flags, void *pointer) {
   return CUDA_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ hints about managed memory: taken, of no effect */
+/* ------------------------------------------------------------------ hints about managed memory: taken, of no
+ * effect */
 
 static CUresult managed_range(CUdeviceptr address, size_t bytes, const CUmemLocation *where) {
   const drv_memory *m = drv_memory_at(address);

@@ -1,5 +1,5 @@
-/* module.c: modules: a program's units placed on a device, for one context. Loading places variables; kernels are
- * found by name when asked for, and decoded when first needed.
+/* module.c: modules: a program's units placed on a device, for one context. Loading places variables; kernels
+ * are found by name when asked for, and decoded when first needed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ CUresult drv_module_new(drv_context *c, drv_program *p, base_text *log, drv_modu
     m->units[i] = sim_module_new(c->device->sim, p->units[i], m->units, i, &error);
     if (m->units[i])
       continue;
-    muster_session_say(MUSTER_MESSAGE_ERROR, "a module cannot be loaded: %s", error ? error : "out of memory");
+    muster_session_say(MUSTER_MESSAGE_ERROR, "a module cannot be loaded: %s",
+                       error ? error : "out of memory");
     if (log && error)
       base_putf(log, "%s\n", error);
     CUresult r = error ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,12 +1,10 @@
-/* node.c: what the nodes of a graph do: kernels, copies, fills, host functions; added, asked for and changed. A change
- * of an executable graph's node is the same as of a graph's, made on the copy.
+/* node.c: what the nodes of a graph do: kernels, copies, fills, host functions; added, asked for and changed.
+ * A change of an executable graph's node is the same as of a graph's, made on the copy.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/graph.h"
-
-
 
 static drv_node *node_of(CUgraphNode node, CUgraphNodeType type) {
   drv_node *n = drv_find(node, DRV_NODE);
@@ -19,8 +17,8 @@ static drv_node *exec_node_of(CUgraphExec exec, CUgraphNode node, CUgraphNodeTyp
 }
 
 /* Adds a node for an operation that was made or not. */
-static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count, CUgraphNodeType type,
-                    CUresult made, drv_op *op) {
+static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
+                    CUgraphNodeType type, CUresult made, drv_op *op) {
   if (made != CUDA_SUCCESS)
     return made;
   if (!node || !drv_find(graph, DRV_GRAPH) || (count && !needs)) {
@@ -80,8 +78,8 @@ CUresult drv_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgrap
 }
 
 /* The older structure ends before `kern`. */
-CUresult drv_old_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
-                                      const CUDA_KERNEL_NODE_PARAMS *parameters) {
+CUresult drv_old_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs,
+                                      size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) {
   drv_op *op = NULL;
   CUresult r = kernel_op(parameters, true, &op);
   return add(node, graph, needs, count, CU_GRAPH_NODE_TYPE_KERNEL, r, op);
@@ -197,7 +195,8 @@ CUresult drv_cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 /* ------------------------------------------------------------------ fills */
 
 static CUresult fill_op(const CUDA_MEMSET_NODE_PARAMS *f, drv_op **op) {
-  if (!f || (f->elementSize != 1 && f->elementSize != 2 && f->elementSize != 4) || f->width == 0 || f->height == 0)
+  if (!f || (f->elementSize != 1 && f->elementSize != 2 && f->elementSize != 4) || f->width == 0 ||
+      f->height == 0)
     return CUDA_ERROR_INVALID_VALUE;
   return drv_fill_op(f->dst, f->pitch, f->value, f->elementSize, f->width, f->height, op);
 }
@@ -232,8 +231,8 @@ CUresult drv_cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE
   return change(node_of(node, CU_GRAPH_NODE_TYPE_MEMSET), r, op);
 }
 
-CUresult drv_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
-                                            CUcontext context) {
+CUresult drv_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context) {
   drv_op *op = NULL;
   if (context && !drv_find(context, DRV_CONTEXT))
     return CUDA_ERROR_INVALID_VALUE;
@@ -274,7 +273,8 @@ CUresult drv_cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PAR
   return change(node_of(node, CU_GRAPH_NODE_TYPE_HOST), r, op);
 }
 
-CUresult drv_cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *host) {
+CUresult drv_cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                          const CUDA_HOST_NODE_PARAMS *host) {
   drv_op *op = NULL;
   CUresult r = host_op(host, &op);
   return change(exec_node_of(exec, node, CU_GRAPH_NODE_TYPE_HOST), r, op);

@@ -1,5 +1,5 @@
-/* occupancy.c: how many blocks fit, for whoever asks and for launches that must fit: the machine's pure function, fed
- * with the kernel's needs. Asking is worth a ptxas run if the register count is only estimated.
+/* occupancy.c: how many blocks fit, for whoever asks and for launches that must fit: the machine's pure
+ * function, fed with the kernel's needs. Asking is worth a ptxas run if the register count is only estimated.
  */
 #include <stdio.h>
 
@@ -19,8 +19,8 @@ sim_fit drv_fit(drv_function *f, uint32_t threads, uint32_t shared_bytes, uint32
   return sim_occupancy(&limits, &need);
 }
 
-void drv_limit_text(const drv_function *f, sim_limit_kind limit, uint32_t threads, uint32_t shared_bytes, char *text,
-                    size_t bytes) {
+void drv_limit_text(const drv_function *f, sim_limit_kind limit, uint32_t threads, uint32_t shared_bytes,
+                    char *text, size_t bytes) {
   switch (limit) {
   case SIM_LIMIT_REGISTERS:
     snprintf(text, bytes, "registers, %u a thread%s", f->info.registers, f->counted ? "" : ", estimated");
@@ -58,8 +58,9 @@ static CUresult prepare(CUfunction function, drv_function **f) {
   return r;
 }
 
-CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
-                                                                  size_t shared_bytes, unsigned flags) {
+CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
+                                                                  int block_size, size_t shared_bytes,
+                                                                  unsigned flags) {
   drv_function *f;
   if (!blocks || block_size <= 0 || (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
     return CUDA_ERROR_INVALID_VALUE;
@@ -71,13 +72,14 @@ CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, C
 
 CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
                                                          size_t shared_bytes) {
-  return drv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
+  return drv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes,
+                                                                  0);
 }
 
 /* The block size that keeps most threads resident; of equals the largest. */
 CUresult drv_cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block_size, CUfunction function,
-                                                       CUoccupancyB2DSize shared_of, size_t shared_bytes, int limit,
-                                                       unsigned flags) {
+                                                       CUoccupancyB2DSize shared_of, size_t shared_bytes,
+                                                       int limit, unsigned flags) {
   drv_function *f;
   if (!min_grid || !block_size || limit < 0 || (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
     return CUDA_ERROR_INVALID_VALUE;
@@ -104,8 +106,8 @@ CUresult drv_cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block
 
 CUresult drv_cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, CUfunction function,
                                               CUoccupancyB2DSize shared_of, size_t shared_bytes, int limit) {
-  return drv_cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function, shared_of, shared_bytes, limit,
-                                                       0);
+  return drv_cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block_size, function, shared_of,
+                                                       shared_bytes, limit, 0);
 }
 
 CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunction function, int blocks,
@@ -120,10 +122,10 @@ CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfun
     return CUDA_ERROR_INVALID_VALUE;
   const drv_profile *p = f->module->context->device->profile;
   long unit = p->cc >= 80 ? 128 : 256;
-  long each = p->shared_sm_bytes / blocks / unit * unit - p->shared_reserved_bytes;
-  if (each > p->shared_optin_bytes)
-    each = p->shared_optin_bytes;
-  each -= (long)f->info.shared_bytes;
+  /* As a GPU's driver answers: the share of what the system reserves is not taken off. */
+  long each = p->shared_sm_bytes / blocks / unit * unit - (long)f->info.shared_bytes;
+  if (each > (long)f->max_dynamic_shared)
+    each = (long)f->max_dynamic_shared;
   *shared_bytes = each > 0 ? (size_t)each : 0;
   return CUDA_SUCCESS;
 }
@@ -156,7 +158,8 @@ static CUresult cluster_question(CUfunction function, const CUlaunchConfig *conf
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuOccupancyMaxPotentialClusterSize(int *cluster_size, CUfunction function, const CUlaunchConfig *config) {
+CUresult drv_cuOccupancyMaxPotentialClusterSize(int *cluster_size, CUfunction function,
+                                                const CUlaunchConfig *config) {
   drv_function *f;
   uint32_t threads;
   if (!cluster_size)

@@ -28,7 +28,8 @@ static bool look_up(uint64_t address, pointer *out) {
 /* One attribute of a pointer that is known. */
 static CUresult answer(const pointer *p, void *value, CUpointer_attribute attribute, CUdeviceptr address) {
   const drv_memory *m = p->memory;
-  bool host = m && (m->kind == DRV_PINNED || m->kind == DRV_REGISTERED), managed = m && m->kind == DRV_MANAGED;
+  bool host = m && (m->kind == DRV_PINNED || m->kind == DRV_REGISTERED),
+       managed = m && m->kind == DRV_MANAGED;
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT:
     *(CUcontext *)value = m ? m->context : p->device->contexts;
@@ -115,7 +116,8 @@ static size_t value_bytes(CUpointer_attribute attribute) {
   }
 }
 
-/* Unlike its sister this one answers for any address: zeros for what is not the device's, and -2 as its device. */
+/* Unlike its sister this one answers for any address: zeros for what is not the device's, and -2 as its
+ * device. */
 CUresult drv_cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                                     CUdeviceptr address) {
   pointer p;

@@ -1,5 +1,6 @@
-/* pool.c: allocation in stream order, and the pools behind it. Memory is there at once (its address has to be); what
- * stream order decides is when a freed one is gone. Pools keep accounts, not memory: freed memory is free for all.
+/* pool.c: allocation in stream order, and the pools behind it. Memory is there at once (its address has to
+ * be); what stream order decides is when a freed one is gone. Pools keep accounts, not memory: freed memory
+ * is free for all.
  */
 #include <stdlib.h>
 
@@ -24,14 +25,15 @@ CUresult drv_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemor
 CUresult drv_cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
   drv_stream *s;
   CUresult r = drv_stream_of(stream, &s);
-  return r == CUDA_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, s->context->device->pool, stream) : r;
+  return r == CUDA_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, s->context->device->pool, stream)
+                           : r;
 }
 
 CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   drv_stream *s;
   CUresult r = drv_stream_of(stream, &s);
   drv_memory *m = drv_memory_at(address);
-  if (r != CUDA_SUCCESS)
+  if (r != CUDA_SUCCESS || !address)
     return r;
   if (!m || m->address != address || m->kind != DRV_DEVICE_MEMORY || m->freeing)
     return CUDA_ERROR_INVALID_VALUE;
@@ -196,6 +198,7 @@ CUresult drv_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUm
     return CUDA_ERROR_INVALID_VALUE;
   if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !drv_device_at(location->id))
     return CUDA_ERROR_INVALID_DEVICE;
-  *flags = drv_device_at(location->id) == p->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  *flags = drv_device_at(location->id) == p->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                    : CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,6 @@
-/* program.c: from an image to PTX that was read: chooses what the device's profile runs, unpacks and parses it, and
- * keeps the register counts that a cubin beside it gives. Whatever cannot be used is explained in one message: what
- * is there, what is needed, which option gives it.
+/* program.c: from an image to PTX that was read: chooses what the device's profile runs, unpacks and parses
+ * it, and keeps the register counts that a cubin beside it gives. Whatever cannot be used is explained in one
+ * message: what is there, what is needed, which option gives it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "driver/fatbin.h"
 #include "driver/link.h"
 
-static void say(base_text *log, muster_message kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void say(base_text *log, muster_message kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void say(base_text *log, muster_message kind, const char *format, ...) {
   base_text text = {0};
   va_list args;
@@ -65,10 +66,10 @@ static void count_registers(void *user, const char *kernel, uint32_t registers) 
 
 /* ------------------------------------------------------------------ PTX */
 
-/* Reads one unit; `whole`: with the bodies of its functions, which else are read when needed. Its errors go to the log,
- * as ptxas's do, and are said: a program rarely asks for the log. */
-static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const char *text, size_t bytes, bool whole,
-                        base_text *log) {
+/* Reads one unit; `whole`: with the bodies of its functions, which else are read when needed. Its errors go
+ * to the log, as ptxas's do, and are said: a program rarely asks for the log. */
+static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const char *text, size_t bytes,
+                        bool whole, base_text *log) {
   struct ptx_module *m = ptx_module_new(name, text, bytes);
   struct ptx_module **units = m ? realloc(p->units, (p->n_units + 1) * sizeof(struct ptx_module *)) : NULL;
   if (!units) {
@@ -95,9 +96,9 @@ static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const c
   if (!drv_ptx_runs((int)m->sm, m->sm_suffix, d->profile->cc)) {
     char fits[256];
     drv_profile_list_for((int)m->sm, m->sm_suffix, fits, sizeof fits);
-    say(log, MUSTER_MESSAGE_ERROR, "this PTX is for sm_%u%.1s, and %s runs PTX up to sm_%d%s%s", m->sm, &m->sm_suffix,
-        d->profile->name, d->profile->cc, *fits ? ": use --gpu " : "", fits);
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    say(log, MUSTER_MESSAGE_ERROR, "this PTX is for sm_%u%.1s, and %s runs PTX up to sm_%d%s%s", m->sm,
+        &m->sm_suffix, d->profile->name, d->profile->cc, *fits ? ": use --gpu " : "", fits);
+    return CUDA_ERROR_INVALID_PTX;
   }
   return CUDA_SUCCESS;
 }
@@ -153,7 +154,8 @@ static CUresult explain_none(drv_device *d, const void *image, size_t bytes, bas
         d->profile->name, d->profile->cc, there, fits);
   } else {
     say(log, MUSTER_MESSAGE_UNMODELLED,
-        "the program has no PTX that a profile runs, only %s: %s; build it with PTX, as nvcc -arch=compute_%d does",
+        "the program has no PTX that a profile runs, only %s: %s; build it with PTX, as nvcc "
+        "-arch=compute_%d does",
         there, cubin ? "machine code of a GPU is not run" : "that is not run", d->profile->cc);
   }
   return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -164,7 +166,8 @@ static CUresult add_fat(drv_device *d, drv_program *p, const void *image, size_t
   const char *error = NULL;
   bool any = false;
   for (size_t at = 0; fatbin_next(image, bytes, &at, &e, &error); any = true)
-    if (e.kind == FATBIN_KIND_PTX && drv_ptx_runs(e.sm, e.suffix, d->profile->cc) && (!best.sm || better(&e, &best)))
+    if (e.kind == FATBIN_KIND_PTX && drv_ptx_runs(e.sm, e.suffix, d->profile->cc) &&
+        (!best.sm || better(&e, &best)))
       best = e;
   if (error) {
     say(log, MUSTER_MESSAGE_ERROR, "%s", error);
@@ -214,7 +217,8 @@ CUresult drv_program_add(drv_device *d, drv_program *p, const void *image, size_
   case FATBIN_LINKED:
     return drv_link_open(d, p, image, bytes, log);
   case FATBIN_ELF:
-    say(log, MUSTER_MESSAGE_UNMODELLED, "a cubin alone cannot be run: machine code of a GPU is not; give its PTX");
+    say(log, MUSTER_MESSAGE_UNMODELLED,
+        "a cubin alone cannot be run: machine code of a GPU is not; give its PTX");
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   case FATBIN_NOTHING:
     break;
@@ -228,12 +232,11 @@ CUresult drv_program_new(drv_device *d, const void *image, size_t bytes, base_te
   if (!p)
     return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = drv_program_add(d, p, image, bytes, "PTX", log);
-  if (r == CUDA_SUCCESS)
-    r = drv_program_order(p, log);
   if (r != CUDA_SUCCESS) {
     drv_program_drop(p);
     return r;
   }
+  drv_program_order(p);
   *to = p;
   return CUDA_SUCCESS;
 }

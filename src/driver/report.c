@@ -1,5 +1,5 @@
-/* report.c: faults, hangs and counts in words, and what kernels print. Formatting only: who calls has decided that it
- * is one. */
+/* report.c: faults, hangs and counts in words, and what kernels print. Formatting only: who calls has decided
+ * that it is one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -98,7 +98,8 @@ static void tell_wait(void *user, const sim_wait *w) {
   if (w->kind == SIM_WAIT_ROOM)
     return; /* told with the launch */
   /* Most of a hang is one thing many times over. */
-  if (h->told && h->last_kind == w->kind && h->last_launch == w->launch && h->last_line == w->place.ptx_line) {
+  if (h->told && h->last_kind == w->kind && h->last_launch == w->launch &&
+      h->last_line == w->place.ptx_line) {
     h->more++;
     return;
   }
@@ -165,8 +166,8 @@ void drv_say_hang(drv_device *d) {
         base_putf(&h.text,
                   ": %llu of its %llu blocks can never become resident, since the %llu that are never end; "
                   "%u fit on %s (limit: %s)",
-                  (unsigned long long)wait, (unsigned long long)r.blocks, (unsigned long long)r.resident, r.fit.blocks,
-                  d->profile->name, why);
+                  (unsigned long long)wait, (unsigned long long)r.blocks, (unsigned long long)r.resident,
+                  r.fit.blocks, d->profile->name, why);
       }
     }
   if (!any) {
@@ -178,7 +179,8 @@ void drv_say_hang(drv_device *d) {
   sim_waiting(d->sim, tell_wait, &h);
   if (h.more)
     base_putf(&h.text, "\n  and %u groups of threads more", h.more);
-  muster_session_say(MUSTER_MESSAGE_HANG, "%s", h.text.bytes ? h.text.bytes : "hang: nothing can move any more");
+  muster_session_say(MUSTER_MESSAGE_HANG, "%s",
+                     h.text.bytes ? h.text.bytes : "hang: nothing can move any more");
   base_text_free(&h.text);
 }
 
@@ -193,7 +195,7 @@ void drv_say_stats(drv_device *d, const drv_op *op) {
   muster_session_say(MUSTER_MESSAGE_STATS,
                      "%s grid %u,%u,%u block %u,%u,%u: device so far %llu thread instructions in %llu warp "
                      "instructions, %llu blocks, %llu loops slept",
-                     l->function->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                     (unsigned long long)now.thread_insns, (unsigned long long)now.warp_insns,
+                     l->function->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                     l->block[2], (unsigned long long)now.thread_insns, (unsigned long long)now.warp_insns,
                      (unsigned long long)now.blocks, (unsigned long long)now.loops_slept);
 }

@@ -1,9 +1,9 @@
 /* stream.c: streams and the operations queued in them, and the order between them.
  *
- * Every operation gets a number when it is taken, over all streams. A stream runs its operations in order. The
- * legacy default stream and the blocking streams of its context also order one another: an operation of the
- * former waits for every operation with a smaller number of the latter, and the other way round. That is all
- * there is to default streams; streams made non-blocking stand outside.
+ * Every operation gets a number when it is taken, over all streams. A stream runs its operations in order.
+ * The legacy default stream and the blocking streams of its context also order one another: an operation of
+ * the former waits for every operation with a smaller number of the latter, and the other way round. That is
+ * all there is to default streams; streams made non-blocking stand outside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -403,15 +403,16 @@ CUresult drv_cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
   return push_call(stream, function, NULL, user);
 }
 
-static CUresult push_word(CUstream stream, drv_op_kind kind, CUdeviceptr address, uint64_t value, uint32_t bytes,
-                          unsigned flags) {
+static CUresult push_word(CUstream stream, drv_op_kind kind, CUdeviceptr address, uint64_t value,
+                          uint32_t bytes, unsigned flags) {
   drv_stream *s;
   CUresult r = drv_stream_of(stream, &s);
   if (r != CUDA_SUCCESS)
     return r;
   if (address % bytes != 0 || !drv_memory_covers(address, bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  unsigned allowed = kind == DRV_OP_WAIT_VALUE ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+  unsigned allowed =
+      kind == DRV_OP_WAIT_VALUE ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
   if (flags & ~allowed)
     return CUDA_ERROR_INVALID_VALUE;
   drv_op *op = drv_op_new(kind);

@@ -1,6 +1,6 @@
-/* table.c: the driver API's symbols, generated from driver.def. Each takes the lock, checks what the function needs
- * (cuInit, a current context without a sticky error), calls drv_<function> and lets go of the lock again. So no
- * implementation checks any of that, and none can forget to.
+/* table.c: the driver API's symbols, generated from driver.def. Each takes the lock, checks what the function
+ * needs (cuInit, a current context without a sticky error), calls drv_<function> and lets go of the lock
+ * again. So no implementation checks any of that, and none can forget to.
  */
 #include <pthread.h>
 #include <string.h>
@@ -39,30 +39,30 @@ static void leave(enum needs needs) {
     drv_unlock();
 }
 
-#define WRAP(symbol, needs, per_thread, parameters, call)                                                      \
-  CUresult symbol parameters {                                                                                 \
-    CUresult r = enter(NEEDS_##needs, per_thread);                                                             \
-    if (r == CUDA_SUCCESS)                                                                                     \
-      r = call;                                                                                                \
-    leave(NEEDS_##needs);                                                                                      \
-    return r;                                                                                                  \
+#define WRAP(symbol, needs, per_thread, parameters, call) \
+  CUresult symbol parameters {                            \
+    CUresult r = enter(NEEDS_##needs, per_thread);        \
+    if (r == CUDA_SUCCESS)                                \
+      r = call;                                           \
+    leave(NEEDS_##needs);                                 \
+    return r;                                             \
   }
 #define WRAP_NONE(base, suffix, needs, parameters, call)
-#define WRAP_PTSZ(base, suffix, needs, parameters, call)                                                       \
+#define WRAP_PTSZ(base, suffix, needs, parameters, call) \
   WRAP(muster_##base##suffix##_ptsz, needs, true, parameters, call)
-#define WRAP_PTDS(base, suffix, needs, parameters, call)                                                       \
+#define WRAP_PTDS(base, suffix, needs, parameters, call) \
   WRAP(muster_##base##suffix##_ptds, needs, true, parameters, call)
 
-#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments)                                  \
-  WRAP(muster_##base##suffix, needs, false, parameters, drv_##base arguments)                                  \
+#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) \
+  WRAP(muster_##base##suffix, needs, false, parameters, drv_##base arguments) \
   WRAP_##per_thread(base, suffix, needs, parameters, drv_##base arguments)
-#define SAME(base, suffix, since, needs, per_thread, parameters, arguments)                                    \
+#define SAME(base, suffix, since, needs, per_thread, parameters, arguments) \
   DRIVER(base, suffix, since, needs, per_thread, parameters, arguments)
-#define OLD(base, suffix, since, needs, per_thread, parameters, arguments)                                     \
-  WRAP(muster_##base##suffix, needs, false, parameters, drv_old_##base##suffix arguments)                      \
+#define OLD(base, suffix, since, needs, per_thread, parameters, arguments)                \
+  WRAP(muster_##base##suffix, needs, false, parameters, drv_old_##base##suffix arguments) \
   WRAP_##per_thread(base, suffix, needs, parameters, drv_old_##base##suffix arguments)
-#define NO(base, suffix, since, per_thread)                                                                    \
-  WRAP(muster_##base##suffix, ANY, false, (void), drv_refuse(#base))                                           \
+#define NO(base, suffix, since, per_thread)                          \
+  WRAP(muster_##base##suffix, ANY, false, (void), drv_refuse(#base)) \
   WRAP_##per_thread(base, suffix, ANY, (void), drv_refuse(#base))
 #include "driver/driver.def"
 
@@ -89,11 +89,13 @@ typedef struct entry {
 #define SYMBOL_PTSZ(base, suffix) SYMBOL(muster_##base##suffix##_ptsz)
 #define SYMBOL_PTDS(base, suffix) SYMBOL(muster_##base##suffix##_ptds)
 static const entry entries[] = {
-#define NO(base, suffix, since, per_thread)                                                                    \
+#define NO(base, suffix, since, per_thread) \
   {#base, since, SYMBOL(muster_##base##suffix), SYMBOL_##per_thread(base, suffix)},
-#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) NO(base, suffix, since, per_thread)
+#define DRIVER(base, suffix, since, needs, per_thread, parameters, arguments) \
+  NO(base, suffix, since, per_thread)
 #define OLD(base, suffix, since, needs, per_thread, parameters, arguments) NO(base, suffix, since, per_thread)
-#define SAME(base, suffix, since, needs, per_thread, parameters, arguments) NO(base, suffix, since, per_thread)
+#define SAME(base, suffix, since, needs, per_thread, parameters, arguments) \
+  NO(base, suffix, since, per_thread)
 #include "driver/driver.def"
 };
 
@@ -112,21 +114,23 @@ CUresult drv_cuGetProcAddress(const char *symbol, void **to, int cuda_version, u
     if (e->since <= cuda_version && (!best || e->since > best->since))
       best = e;
   }
-  CUdriverProcAddressQueryResult found = best ? CU_GET_PROC_ADDRESS_SUCCESS
+  CUdriverProcAddressQueryResult found = best  ? CU_GET_PROC_ADDRESS_SUCCESS
                                          : any ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                                : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   if (status)
     *status = found;
   *to = NULL;
-  if (!best)
-    return CUDA_ERROR_NOT_FOUND;
-  function *f = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) && best->twin ? best->twin : best->plain;
+  if (!best) /* no error: `status` and the missing address tell */
+    return CUDA_SUCCESS;
+  function *f =
+      (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) && best->twin ? best->twin : best->plain;
   *to = (void *)(uintptr_t)f;
   return CUDA_SUCCESS;
 }
 
 CUresult drv_old_cuGetProcAddress(const char *symbol, void **to, int cuda_version, uint64_t flags) {
-  return drv_cuGetProcAddress(symbol, to, cuda_version, flags, NULL);
+  CUresult r = drv_cuGetProcAddress(symbol, to, cuda_version, flags, NULL);
+  return r == CUDA_SUCCESS && !*to ? CUDA_ERROR_NOT_FOUND : r;
 }
 
 CUresult drv_refuse(const char *what) {
@@ -134,7 +138,8 @@ CUresult drv_refuse(const char *what) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* NVIDIA's runtime and driver speak to each other through private tables, known by a number. There are none. */
+/* NVIDIA's runtime and driver speak to each other through private tables, known by a number. There are none.
+ */
 CUresult drv_cuGetExportTable(const void **to, const CUuuid *id) {
   if (!to || !id)
     return CUDA_ERROR_INVALID_VALUE;

@@ -49,7 +49,8 @@ sim_fit sim_occupancy(const sim_limits *l, const sim_need *need) {
     if (!l->gpc_sms)
       fit.clusters = fit.blocks / need->cluster_blocks;
     for (uint32_t g = 0; l->gpc_sms && g < l->n_gpcs; g++)
-      fit.clusters += l->gpc_sms[g] * fit.per_sm / need->cluster_blocks;
+      if (l->gpc_sms[g] >= need->cluster_blocks) /* an H200's fragments of GPCs take no larger ones */
+        fit.clusters += l->gpc_sms[g] * fit.per_sm / need->cluster_blocks;
     if (fit.clusters * need->cluster_blocks < fit.blocks) {
       fit.blocks = fit.clusters * need->cluster_blocks;
       fit.limit = SIM_LIMIT_CLUSTER;

@@ -1,5 +1,5 @@
-/* t.c: runs one test of the driver API: `driver_test NAME KERNELS.ptx`; `driver_test --list` names them all. Ends with 0,
- * 1 where something is wrong, 77 where the device at hand cannot show it. */
+/* t.c: runs one test of the driver API: `driver_test NAME KERNELS.ptx`; `driver_test --list` names them all.
+ * Ends with 0, 1 where something is wrong, 77 where the device at hand cannot show it. */
 #include "t.h"
 
 #include <stdarg.h>

@@ -150,6 +150,7 @@ static void limits(void) {
   EQUAL(value, 1024);
   OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
   EQUAL(value, 8 << 20);
+  GIVES(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH));
   OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
   OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
   EQUAL(value, 4096);
@@ -167,14 +168,15 @@ static void by_name(void) {
   CHECK(f != NULL);
   EQUAL(status, CU_GET_PROC_ADDRESS_SUCCESS);
   CHECK(f == (void *)(uintptr_t)cu.cuMemAlloc);
-  OK(cuGetProcAddress("cuStreamSynchronize", &f, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+  OK(cuGetProcAddress("cuStreamSynchronize", &f, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                      &status));
   CHECK(f != NULL && f != (void *)(uintptr_t)cu.cuStreamSynchronize);
   if (t_on_cpu) /* a GPU's driver crashes */
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(NULL, &f, 12000, 0, &status));
-  cu.cuGetProcAddress("cuNoSuchFunction", &f, 12000, 0, &status);
+  OK(cuGetProcAddress("cuNoSuchFunction", &f, 12000, 0, &status));
   CHECK(f == NULL);
   EQUAL(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-  cu.cuGetProcAddress("cuLibraryLoadData", &f, 11000, 0, &status);
+  OK(cuGetProcAddress("cuLibraryLoadData", &f, 11000, 0, &status));
   CHECK(f == NULL);
   EQUAL(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
 }

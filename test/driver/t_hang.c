@@ -1,5 +1,5 @@
-/* t_hang.c: hangs, which the CPU device proves; a GPU only hangs. Without a session and MUSTER_OPTIONS the launches end
- * with an error, and the process goes on. */
+/* t_hang.c: hangs, which the CPU device proves; a GPU only hangs. Without a session and MUSTER_OPTIONS the
+ * launches end with an error, and the process goes on. */
 #include "t.h"
 
 static void need_cpu(void) {

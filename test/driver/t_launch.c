@@ -39,7 +39,8 @@ static void parameters(void) {
     unsigned long long eight;
   } all = {out, {4, 5, 6}, 7, 8};
   size_t bytes = sizeof all;
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
   OK(cuMemcpyDtoH(&got, out, sizeof got));
   CHECK(got.three[0] == 4 && got.three[2] == 6 && got.one == 7 && got.eight == 8);
@@ -54,7 +55,8 @@ static void parameter_bytes(void) {
     char rest[64];
   } all = {t_memory(64), {0}};
   size_t bytes = 16;
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   if (!t_on_cpu)
     t_skip("a GPU's driver does not look");
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("params"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
@@ -67,8 +69,10 @@ static void shapes(void) {
   CUdeviceptr out = t_memory(4);
   void *p[] = {&out};
   unsigned got;
-  GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 2048, 1, 1, 0, NULL, p, NULL));
-  GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 65536, 1, 1, 1, 1, 0, NULL, p, NULL));
+  GIVES(CUDA_ERROR_INVALID_VALUE,
+        cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 2048, 1, 1, 0, NULL, p, NULL));
+  GIVES(CUDA_ERROR_INVALID_VALUE,
+        cuLaunchKernel(t_kernel("stores_to"), 1, 65536, 1, 1, 1, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 0, 1, 1, 1, 1, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 1, 0, 1, 0, NULL, p, NULL));
   GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(t_kernel("stores_to"), 1, 1, 1, 1, 1, 65, 0, NULL, p, NULL));
@@ -125,7 +129,8 @@ static void cooperative(void) {
   OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
   OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 1024, 0));
   unsigned fit = (unsigned)(per_sm * sms);
-  GIVES(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, cuLaunchCooperativeKernel(f, fit + 1, 1, 1, 1024, 1, 1, 0, NULL, p));
+  GIVES(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+        cuLaunchCooperativeKernel(f, fit + 1, 1, 1, 1024, 1, 1, 0, NULL, p));
   OK(cuLaunchCooperativeKernel(f, fit, 1, 1, 1024, 1, 1, 0, NULL, p));
   OK(cuMemcpyDtoH(&got, word, 4));
   EQUAL(got, fit);
@@ -179,22 +184,25 @@ static void clusters(void) {
   GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&c, f, params, NULL));
 }
 
-/* At one block an SM, an H200 has room for 66 clusters of 2, 30 of 4, 15 of 8. */
+/* How many clusters of which size an H200 has room for, at one and at two blocks an SM. */
 static void clusters_h200(void) {
-  static const int want[][2] = {{2, 66}, {4, 30}, {8, 15}};
+  static const int want[][3] = {{1, 132, 264}, {2, 66, 132}, {3, 39, 79}, {4, 30, 62},
+                                {5, 22, 47},   {6, 17, 39},  {7, 15, 32}, {8, 15, 30},
+                                {9, 9, 23},    {10, 7, 21},  {12, 7, 16}, {16, 7, 14}};
   char name[64];
   OK(cuDeviceGetName(name, sizeof name, 0));
   if (strcmp(name, "NVIDIA H200") != 0)
     t_skip("not an H200");
   CUfunction f = t_kernel("shared");
   OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 150000));
-  for (size_t i = 0; i < 3; i++) {
+  OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
     CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                            .value = {.clusterDim = {(unsigned)want[i][0], 1, 1}}};
-    CUlaunchConfig c = {.gridDimX = 1024,
+    CUlaunchConfig c = {.gridDimX = 5040,
                         .gridDimY = 1,
                         .gridDimZ = 1,
-                        .blockDimX = 128,
+                        .blockDimX = 1024,
                         .blockDimY = 1,
                         .blockDimZ = 1,
                         .sharedMemBytes = 150000,
@@ -203,6 +211,9 @@ static void clusters_h200(void) {
     int n;
     OK(cuOccupancyMaxActiveClusters(&n, f, &c));
     EQUAL(n, want[i][1]);
+    c.sharedMemBytes = 0;
+    OK(cuOccupancyMaxActiveClusters(&n, f, &c));
+    EQUAL(n, want[i][2]);
   }
 }
 

@@ -300,7 +300,8 @@ static void stale_handles(void) {
   OK(cuEventDestroy(e));
   GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(e));
   GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventRecord((CUevent)(void *)made_up, NULL));
-  GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel((CUfunction)(void *)made_up, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  GIVES(CUDA_ERROR_INVALID_HANDLE,
+        cuLaunchKernel((CUfunction)(void *)made_up, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
   CUfunction f;
   GIVES(CUDA_ERROR_INVALID_HANDLE, cuModuleGetFunction(&f, (CUmodule)(void *)made_up, "fill"));
   GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent((CUcontext)(void *)made_up));
