@@ -26,14 +26,14 @@ int tool_kernel_check(const tool_options *o) {
 }
 
 int tool_kernel_open(const tool_options *o, muster_device **device, muster_kernel **kernel) {
-  const char *set = getenv("MUSTER_DEVICE"), *file = o->rest[0];
+  const char *set = getenv("MUSTER_DEVICE"), *file = o->shown ? o->shown : o->rest[0];
   char *choice = o->gpu && strcmp(o->gpu, "auto") != 0
                      ? tool_format("cpu:%s", o->gpu)
                      : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
   uint8_t *image;
   size_t bytes;
   muster_module *module = NULL;
-  if (!tool_read_file(file, &image, &bytes)) {
+  if (!tool_read_file(o->rest[0], &image, &bytes)) {
     free(choice);
     return TOOL_CANNOT;
   }

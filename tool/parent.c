@@ -163,6 +163,7 @@ static _Noreturn void be_child(const tool_child *c, const tool_options *o, const
   if (c->watched)
     set_environment(o, session);
   if (c->function) {
+    tool_print_to_parent(atoi(session));
     int code = c->function(o);
     fflush(stdout);
     _exit(code);

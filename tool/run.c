@@ -29,6 +29,7 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
       return code;
     one[0] = made;
     inner.rest = one;
+    inner.shown = o->rest[0];
   }
   int code = then(&inner);
   tool_compile_clean(made);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +27,20 @@ static void write_all(const char *text, size_t bytes) {
   }
 }
 
+static int parent = -1;
+
+void tool_print_to_parent(int session) {
+  parent = session;
+}
+
 void tool_print(const char *text) {
+  if (parent >= 0) {
+    char *packet = tool_format("error %ld %.60000s", (long)getpid(), text);
+    bool sent = send(parent, packet, strlen(packet), MSG_NOSIGNAL) >= 0;
+    free(packet);
+    if (sent)
+      return;
+  }
   while (*text) {
     size_t n = strcspn(text, "\n");
     char *line = tool_format("muster: %.*s\n", (int)n, text);

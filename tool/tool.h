@@ -25,7 +25,9 @@ enum {
 /* ------------------------------------------------------------------ say.c */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_print(const char *text); /* "muster: TEXT", every line of it, on standard error */
-void *tool_alloc(size_t bytes);    /* zeroed; ends muster with 125 where memory has run out */
+/* From now on in this process: messages go to the parent, so that they keep their order with the device's. */
+void tool_print_to_parent(int session);
+void *tool_alloc(size_t bytes); /* zeroed; ends muster with 125 where memory has run out */
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reads a whole file; false, having said why, if it cannot. The bytes carry a NUL behind their end. */
 bool tool_read_file(const char *path, uint8_t **bytes, size_t *size);
@@ -69,6 +71,7 @@ typedef struct tool_options {
   } has;
   char **rest; /* what follows the options: PROGRAM ARGS... or FILE; ends with NULL */
   int n_rest;
+  const char *shown; /* FILE as it was written, where `rest` names what was made of it; else NULL */
 } tool_options;
 
 /* Parses the words behind the command's name. TOOL_OK, or TOOL_USAGE having said why. */

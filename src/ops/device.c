@@ -72,7 +72,7 @@ static void offer(const void *image, size_t bytes) {
   size_t n;
   if (ops_image_parts("", image, bytes, &parts, &n) == MUSTER_OK) {
     for (size_t i = 0; i < n; i++) {
-      char *copy = parts[i].kind == OPS_CUBIN ? NULL : malloc(parts[i].bytes + 1); /* PTX ends with a NUL */
+      char *copy = parts[i].has_ptx ? malloc(parts[i].bytes + 1) : NULL; /* PTX ends with a NUL */
       if (!copy)
         continue;
       memcpy(copy, parts[i].at, parts[i].bytes);

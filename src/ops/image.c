@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FATBIN_MAGIC = 0xBA55ED50, FATBIN_HEADER = 16, EM_NVIDIA = 190 };
+enum { FATBIN_MAGIC = 0xBA55ED50, FATBIN_HEADER = 16, FATBIN_ENTRY = 64, FATBIN_PTX = 1, EM_NVIDIA = 190 };
 
 typedef struct list {
   ops_part *parts;
@@ -37,8 +37,24 @@ static bool is_fatbin(const uint8_t *at, size_t bytes) {
   return bytes >= 4 && number(at, 4) == FATBIN_MAGIC;
 }
 
+/* Whether one of the entries of a fat binary is PTX. Entries: u16 kind, u16, u32 header bytes, u64 content
+ * bytes. */
+static bool holds_ptx(const uint8_t *at, size_t bytes) {
+  while (bytes >= FATBIN_ENTRY) {
+    uint64_t header = number(at + 4, 4), content = number(at + 8, 8);
+    if (number(at, 2) == FATBIN_PTX)
+      return true;
+    if (header < FATBIN_ENTRY || header > bytes || content > bytes - header)
+      return false; /* damaged: the driver will say how */
+    at += header + content;
+    bytes -= header + content;
+  }
+  return false;
+}
+
 /* One or several fat binaries, one behind the other, zeros between them. */
-static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, size_t bytes) {
+static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, size_t bytes,
+                                 bool relocatable) {
   size_t i = 0;
   while (i < bytes) {
     if (!is_fatbin(at + i, bytes - i)) {
@@ -55,8 +71,12 @@ static muster_result add_fatbins(list *l, const char *name, const uint8_t *at, s
       return ops_fail(MUSTER_ERROR_IMAGE, "%s: truncated fat binary: %llu bytes are announced, %zu are there",
                       name, (unsigned long long)content, bytes - i - (size_t)header);
     size_t whole = (size_t)(header + content);
-    muster_result r =
-        content > 0 ? add(l, (ops_part){OPS_FATBIN, at + i, whole}) : MUSTER_OK; /* empty ones occur */
+    ops_part part = {.kind = OPS_FATBIN,
+                     .at = at + i,
+                     .bytes = whole,
+                     .has_ptx = holds_ptx(at + i + header, (size_t)content),
+                     .relocatable = relocatable};
+    muster_result r = content > 0 ? add(l, part) : MUSTER_OK; /* empty ones occur */
     if (r != MUSTER_OK)
       return r;
     i += whole;
@@ -82,7 +102,7 @@ static muster_result add_elf(list *l, const char *name, const uint8_t *image, si
       head.e_shnum > (bytes - head.e_shoff) / sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
     return damaged(name);
   if (head.e_machine == EM_NVIDIA)
-    return add(l, (ops_part){OPS_CUBIN, image, bytes});
+    return add(l, (ops_part){.kind = OPS_CUBIN, .at = image, .bytes = bytes});
   Elf64_Shdr names;
   memcpy(&names, image + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
   if (names.sh_offset > bytes || names.sh_size > bytes - names.sh_offset)
@@ -99,9 +119,10 @@ static muster_result add_elf(list *l, const char *name, const uint8_t *image, si
     if (section.sh_type == SHT_NOBITS ||
         (strcmp(label, ".nv_fatbin") != 0 && strcmp(label, "__nv_relfatbin") != 0))
       continue;
+    bool relocatable = label[0] == '_';
     if (section.sh_offset > bytes || section.sh_size > bytes - section.sh_offset)
       return damaged(name);
-    muster_result r = add_fatbins(l, name, image + section.sh_offset, section.sh_size);
+    muster_result r = add_fatbins(l, name, image + section.sh_offset, section.sh_size, relocatable);
     if (r != MUSTER_OK)
       return r;
   }
@@ -133,9 +154,9 @@ muster_result ops_image_parts(const char *name, const uint8_t *image, size_t byt
   else if (bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0)
     r = add_elf(&l, name, image, bytes);
   else if (is_fatbin(image, bytes))
-    r = add_fatbins(&l, name, image, bytes);
+    r = add_fatbins(&l, name, image, bytes, false);
   else if (is_ptx(image, bytes))
-    r = add(&l, (ops_part){OPS_PTX, image, bytes});
+    r = add(&l, (ops_part){.kind = OPS_PTX, .at = image, .bytes = bytes, .has_ptx = true});
   else
     r = ops_fail(MUSTER_ERROR_IMAGE, "%s: neither PTX (no .version), nor a fat binary, nor an ELF file",
                  name);

@@ -11,29 +11,123 @@
 #include <stdlib.h>
 #include <string.h>
 
-static muster_result load_part(muster_module *m, const char *name, const ops_part *part) {
-  muster_driver *cu = &m->device->cu;
-  char log[4096] = "";
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-  void *copy = malloc(part->bytes + 1); /* aligned, and PTX ends with a NUL */
-  if (!copy)
-    return ops_no_memory();
-  memcpy(copy, part->at, part->bytes);
-  ((char *)copy)[part->bytes] = 0;
-  CUresult answer = cu->cuModuleLoadDataEx(&m->parts[m->n_parts], copy, 2, options, values);
-  free(copy);
-  if (answer == CUDA_SUCCESS) {
-    m->n_parts++;
-    return MUSTER_OK;
-  }
+/* What the driver said while it read PTX; the options that make it do so. */
+typedef struct reader_log {
+  char text[4096];
+  CUjit_option options[2];
+  void *values[2];
+} reader_log;
+
+static void begin_log(reader_log *l) {
+  l->text[0] = 0;
+  l->options[0] = CU_JIT_ERROR_LOG_BUFFER;
+  l->values[0] = l->text;
+  l->options[1] = CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
+  l->values[1] = (void *)(uintptr_t)(sizeof l->text - 1);
+}
+
+static muster_result failed(muster_module *m, CUresult answer, const char *name, reader_log *l) {
   muster_result r = ops_fail_cu(m->device, answer, name);
-  if (log[0]) {
-    log[sizeof log - 1] = 0;
+  l->text[sizeof l->text - 1] = 0;
+  if (l->text[0]) {
     char *first = strdup(muster_message());
-    r = ops_fail(r, "%s\n%s", first ? first : name, log);
+    r = ops_fail(r, "%s\n%s", l->text, first ? first : name);
     free(first);
   }
+  return r;
+}
+
+/* The part's bytes, aligned as the driver wants them, and PTX with a NUL at its end. */
+static void *copy_of(const ops_part *part) {
+  char *copy = malloc(part->bytes + 1);
+  if (copy) {
+    memcpy(copy, part->at, part->bytes);
+    copy[part->bytes] = 0;
+  }
+  return copy;
+}
+
+static muster_result load_part(muster_module *m, const char *name, const ops_part *part) {
+  reader_log log;
+  void *copy = copy_of(part);
+  if (!copy)
+    return ops_no_memory();
+  begin_log(&log);
+  CUresult answer = m->device->cu.cuModuleLoadDataEx(&m->parts[m->n_parts], copy, 2, log.options, log.values);
+  free(copy);
+  m->n_parts += answer == CUDA_SUCCESS;
+  return answer == CUDA_SUCCESS ? MUSTER_OK : failed(m, answer, name, &log);
+}
+
+/* Links those of the parts that have to be, into one module. Linking also takes the name that messages about
+ * PTX begin with, so PTX text comes this way too. Units that the device cannot use at all (libcudadevrt, for
+ * newer GPUs) are left out: if they were needed, a symbol is missing and the linker says which. */
+static muster_result link_parts(muster_module *m, const char *name, const ops_part *parts, size_t n) {
+  muster_driver *cu = &m->device->cu;
+  reader_log log;
+  CUlinkState state;
+  CUresult answer, refused = CUDA_SUCCESS;
+  size_t added = 0;
+  begin_log(&log);
+  answer = cu->cuLinkCreate(2, log.options, log.values, &state);
+  if (answer != CUDA_SUCCESS)
+    return failed(m, answer, name, &log);
+  for (size_t i = 0; i < n && answer == CUDA_SUCCESS; i++) {
+    if (!parts[i].relocatable && parts[i].kind != OPS_PTX)
+      continue;
+    void *copy = copy_of(&parts[i]);
+    answer =
+        copy ? cu->cuLinkAddData(state, parts[i].kind == OPS_PTX ? CU_JIT_INPUT_PTX : CU_JIT_INPUT_FATBINARY,
+                                 copy, parts[i].bytes + (parts[i].kind == OPS_PTX), name, 0, NULL, NULL)
+             : CUDA_ERROR_OUT_OF_MEMORY;
+    free(copy);
+    added += answer == CUDA_SUCCESS;
+    if (answer == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+      refused = answer;
+      answer = CUDA_SUCCESS;
+    }
+  }
+  if (answer == CUDA_SUCCESS && added == 0)
+    answer = refused;
+  void *image = NULL;
+  size_t bytes = 0;
+  if (answer == CUDA_SUCCESS)
+    answer = cu->cuLinkComplete(state, &image, &bytes);
+  if (answer == CUDA_SUCCESS)
+    answer = cu->cuModuleLoadData(&m->parts[m->n_parts], image);
+  m->n_parts += answer == CUDA_SUCCESS;
+  muster_result r = answer == CUDA_SUCCESS ? MUSTER_OK : failed(m, answer, name, &log);
+  cu->cuLinkDestroy(state); /* the image goes with it; the module has read it */
+  return r;
+}
+
+/* Which parts become modules: what is linked, as one; every other fat binary by itself, unless it holds
+ * nothing but the machine code that the linker of nvcc once made of those, or that the CPU device cannot run.
+ */
+static muster_result load_parts(muster_module *m, const char *name, const ops_part *parts, size_t n) {
+  bool linked = false, ptx = false;
+  char *why = NULL;
+  muster_result first = MUSTER_OK, r = MUSTER_OK;
+  for (size_t i = 0; i < n; i++) {
+    linked |= parts[i].relocatable || parts[i].kind == OPS_PTX;
+    ptx |= parts[i].has_ptx;
+  }
+  if (linked)
+    first = link_parts(m, name, parts, n);
+  if (first != MUSTER_OK)
+    why = strdup(muster_message());
+  for (size_t i = 0; i < n; i++) {
+    if (parts[i].relocatable || parts[i].kind == OPS_PTX ||
+        (!parts[i].has_ptx && (linked || (ptx && m->device->info.is_cpu))))
+      continue;
+    r = load_part(m, name, &parts[i]);
+    if (r != MUSTER_OK && first == MUSTER_OK) {
+      first = r;
+      why = strdup(muster_message());
+    }
+  }
+  r = m->n_parts > 0 ? MUSTER_OK : ops_fail(first, "%s", why ? why : name);
+  free(why);
   return r;
 }
 
@@ -136,12 +230,11 @@ muster_result muster_module_load(muster_device *device, const char *name, const 
   *module = NULL;
   ops_part *parts;
   size_t n;
-  muster_result r = ops_image_parts(name, image, bytes, &parts, &n), first = MUSTER_OK;
+  muster_result r = ops_image_parts(name, image, bytes, &parts, &n);
   if (r != MUSTER_OK)
     return r;
   muster_module *m = calloc(1, sizeof *m);
-  CUmodule *modules = calloc(n, sizeof *modules);
-  char *why = NULL;
+  CUmodule *modules = calloc(n + 1, sizeof *modules);
   if (!m || !modules) {
     free(m);
     free(modules);
@@ -150,20 +243,10 @@ muster_result muster_module_load(muster_device *device, const char *name, const 
   }
   *m = (muster_module){.device = device, .parts = modules};
   device->cu.cuCtxSetCurrent(device->context);
-  for (size_t i = 0; i < n; i++) {
-    r = load_part(m, name, &parts[i]);
-    if (r != MUSTER_OK && first == MUSTER_OK) {
-      first = r;
-      why = strdup(muster_message());
-    }
-  }
+  r = load_parts(m, name, parts, n);
   free(parts);
-  r = MUSTER_OK;
   for (size_t i = 0; i < m->n_parts && r == MUSTER_OK; i++)
     r = list_kernels(m, m->parts[i]);
-  if (m->n_parts == 0)
-    r = ops_fail(first, "%s", why ? why : name);
-  free(why);
   if (r != MUSTER_OK) {
     ops_module_free(m);
     return r;

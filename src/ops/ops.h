@@ -55,6 +55,8 @@ typedef struct ops_part {
   ops_part_kind kind;
   const uint8_t *at;
   size_t bytes;
+  bool has_ptx;     /* of a fat binary: at least one of its entries is PTX */
+  bool relocatable; /* compiled with -rdc=true: has to be linked with its kind */
 } ops_part;
 /* Finds the parts of an image; free(*parts) in the end. They point into the image. */
 muster_result ops_image_parts(const char *name, const uint8_t *image, size_t bytes, ops_part **parts,
