@@ -8,6 +8,7 @@
 # MUSTER may also be a command that runs a program on a GPU: -m env.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=mk/deps.sh disable=SC1091
 . "$here/../../mk/deps.sh"
 muster=$here/../../build/bin/muster out=build/samples seconds=120 compile_only=
 usage() { sed -n '2s/^# /usage: /p' "$0" >&2; exit 2; }
@@ -21,7 +22,7 @@ while getopts cm:o:t: option; do
   esac
 done
 shift $((OPTIND - 1))
-[ $# -ge 1 ] && [ $# -le 2 ] || usage
+case $# in 1 | 2) ;; *) usage ;; esac
 [ -f "$1/Common/helper_cuda.h" ] || die "$1 is no copy of cuda-samples (no Common/helper_cuda.h)"
 samples=$(cd "$1" && pwd) pattern=${2:-.}
 nvcc=$(find_nvcc)
@@ -52,11 +53,12 @@ failure='FAIL|[Tt]est failed|[Cc]ompleted, returned ERROR'
 
 # judge CODE EXPECTED SAYS LOG: sets verdict and reason.
 judge() {
-  reason=$(grep -a '^muster: ' "$4" | head -1 | cut -c1-200 | tr '\t' ' ') || true
+  reason=$(grep -a '^muster: ' "$4" | grep -aE 'not modelled|not provided|not supported' | head -1 | cut -c1-200 | tr '\t' ' ') || true
+  [ -n "$reason" ] || reason=$(grep -a '^muster: ' "$4" | head -1 | cut -c1-200 | tr '\t' ' ') || true
   [ -n "$reason" ] || reason=$(grep -aE "$failure|[Ww]aiv|not support|error" "$4" | head -1 | cut -c1-160 | tr '\t' ' ') || true
   if [ "$1" = 124 ] || [ "$1" = 137 ]; then
     verdict=hangs
-    [ -n "$reason" ] || reason="not done after $seconds s"
+    ! grep -aq 'the time limit of' "$4" || verdict="too slow" reason="not done after $seconds s"
   elif [ "$1" -gt 128 ] && [ "$1" -ne "$2" ]; then
     verdict=crashes
     [ -n "$reason" ] || reason="signal $(($1 - 128))"
@@ -79,13 +81,14 @@ judge() {
 table=$out/samples.tsv
 [ -f "$table" ] || : >"$table"
 grep -v '^#' "$here/list.txt" | grep -E "$pattern" | while read -r name words; do
-  sm=75 rdc='' flags='' arguments='' expect=0 says=''
+  sm=75 rdc='' flags='' arguments='' expect=0 says='' gpus=1
   for word in $words; do
     case $word in
     sm=*) sm=${word#sm=} ;;
     rdc) rdc=1 ;;
     flag=*) flags="$flags ${word#flag=}" ;;
     arg=*) arguments="$arguments ${word#arg=}" ;;
+    gpus=*) gpus=${word#gpus=} ;;
     expect=*) expect=${word#expect=} ;;
     says=*) says=$(printf '%s' "${word#says=}" | tr _ ' ') ;;
     *) die "list.txt: $name: what is '$word'?" ;;
@@ -104,7 +107,7 @@ grep -v '^#' "$here/list.txt" | grep -E "$pattern" | while read -r name words; d
     log=$out/log/$base.run
     start=$(date +%s%N)
     set -- "$out/bin/$base"
-    case $muster in *muster) set -- "$muster" run --time-limit "$seconds" -- "$@" ;; *) set -- "$muster" "$@" ;; esac
+    case $muster in *muster) set -- "$muster" run --time-limit "$seconds" --gpus "$gpus" -- "$@" ;; *) set -- "$muster" "$@" ;; esac
     code=0
     # shellcheck disable=SC2086
     (cd "$samples/Samples/$name" && timeout -k 5 $((seconds + 10)) "$@" $arguments) >"$log" 2>&1 </dev/null || code=$?
