@@ -457,46 +457,45 @@ static void read_statement(ptx_builder *b) {
   read_insn(b);
 }
 
-/* Statements until the end or one error. */
-static bool read_some(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_statements(ptx_builder *b) {
   while (b->r.token.kind != PTX_T_END)
     read_statement(b);
-  return true;
 }
 
 /* The outermost scope ends: what is still open is an error. */
-static bool read_end(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_end(ptx_builder *b) {
   if (b->depth > 1)
     ptx_fail(&b->r, &b->r.token, "a '{' in this function has no '}'");
   close_scope(b);
   if (b->n_uses)
     ptx_fail(&b->r, &b->uses[0].at, "unknown label '%.*s'", PTX_TEXT(&b->uses[0].at));
+}
+
+static void read_begin(ptx_builder *b) {
+  const ptx_func *f = &b->r.unit->m.funcs[b->func];
+  open_scope(b);
+  declare_params(b, f->rets, f->n_rets);
+  declare_params(b, f->params, f->n_params);
+}
+
+/* Does some of the reading; false: it ended at an error. */
+static bool attempt(ptx_builder *b, void work(ptx_builder *b)) {
+  jmp_buf failed;
+  b->r.failed = &failed;
+  if (setjmp(failed)) {
+    b->r.failed = NULL;
+    return false;
+  }
+  work(b);
+  b->r.failed = NULL;
   return true;
 }
 
+/* To behind a ';', or before a brace. */
 static void skip_statement(ptx_reader *r) {
   while (r->token.kind != PTX_T_END && !ptx_is(r, "{") && !ptx_is(r, "}"))
     if (ptx_next(r).text[0] == ';')
       return;
-}
-
-static bool begin(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
-  const ptx_func *f = &b->r.unit->m.funcs[b->func];
-  declare_params(b, f->rets, f->n_rets);
-  declare_params(b, f->params, f->n_params);
-  return true;
 }
 
 static void *keep(base_arena *arena, const void *items, uint32_t n, size_t item_bytes) {
@@ -541,15 +540,14 @@ static const ptx_body *read_body(ptx_builder *b) {
   uint32_t errors = u->diags.n_errors;
   b->r.lexer = u->more[b->func].text;
   ptx_next(&b->r);
-  open_scope(b);
-  if (!begin(b))
+  if (!attempt(b, read_begin))
     return NULL;
-  while (!read_some(b)) {
+  while (!attempt(b, read_statements)) {
     if (ptx_too_many_errors(u))
       return NULL;
     skip_statement(&b->r);
   }
-  while (!read_end(b))
+  if (!attempt(b, read_end))
     return NULL;
   return u->diags.n_errors == errors ? finish(b) : NULL;
 }

@@ -124,6 +124,8 @@ static void match_words(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, 
     for (unsigned w = 0; w < n; w++)
       if (texts[w] == PTX_NO_TEXT)
         ptx_fail(&b->r, &words[w], "unknown modifier '.%.*s'", PTX_TEXT(&words[w]));
+    if (!best) /* a row that only knows what is not modelled */
+      ptx_fail(&b->r, mnemonic, "unknown kind of '%.*s'", PTX_TEXT(mnemonic));
     no_form(b, mnemonic, words, n, best, &best_match);
   }
 

@@ -7,8 +7,8 @@
 #ifndef MUSTER_PTX_FRONT_H
 #define MUSTER_PTX_FRONT_H
 
+#include <pthread.h>
 #include <setjmp.h>
-#include <threads.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -77,7 +77,7 @@ typedef struct ptx_unit {
   base_map spelled;
   ptx_insn *spelling;
   uint32_t n_spelling, cap_spelling;
-  mtx_t lock; /* held while a body is read */
+  pthread_mutex_t lock; /* held while a body is read */
 } ptx_unit;
 
 /* ------------------------------------------------------------------ reading */

@@ -370,10 +370,13 @@ static void skip_statement(ptx_reader *r) {
 static bool read_some(ptx_reader *r) {
   jmp_buf failed;
   r->failed = &failed;
-  if (setjmp(failed))
+  if (setjmp(failed)) {
+    r->failed = NULL;
     return false;
+  }
   while (r->token.kind != PTX_T_END)
     read_statement(r);
+  r->failed = NULL;
   return true;
 }
 
@@ -420,7 +423,7 @@ ptx_module *ptx_module_new(const char *name, const char *text, size_t bytes) {
   ptx_unit *u = calloc(1, sizeof *u);
   if (!u)
     return NULL;
-  if (mtx_init(&u->lock, mtx_plain) != thrd_success) {
+  if (pthread_mutex_init(&u->lock, NULL) != 0) {
     free(u);
     return NULL;
   }
@@ -436,7 +439,7 @@ void ptx_module_free(ptx_module *m) {
   if (!m)
     return;
   ptx_unit *u = (ptx_unit *)m;
-  mtx_destroy(&u->lock);
+  pthread_mutex_destroy(&u->lock);
   base_arena_free(&u->arena);
   free(u);
 }
@@ -451,12 +454,12 @@ const ptx_body *ptx_body_of(ptx_module *m, uint32_t func) {
     return NULL;
   if (m->funcs[func].alias_of != PTX_NONE)
     func = m->funcs[func].alias_of;
-  mtx_lock(&u->lock);
+  pthread_mutex_lock(&u->lock);
   ptx_func_more *more = &u->more[func];
   if (!more->read && m->funcs[func].defined && !ptx_too_many_errors(u))
     more->body = ptx_body_read(u, func, &more->read);
   const ptx_body *body = more->body;
-  mtx_unlock(&u->lock);
+  pthread_mutex_unlock(&u->lock);
   return body;
 }
 

@@ -317,6 +317,8 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
     ptx_need(b, &raw->behind, 80, 90, false);
     k->insn->mods.unified = PTX_UNIFIED;
   }
+  if (raw->name.kind == PTX_T_END && space != PTX_SPACE_LOCAL)
+    ptx_fail(&b->r, &raw->at, "only local memory has addresses that are constants");
   if (raw->name.kind == PTX_T_END)
     return (ptx_operand){.kind = PTX_MEM_IMM, .offset = raw->offset};
   ref f = look_up(b, &raw->name);

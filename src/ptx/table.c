@@ -4,8 +4,8 @@
 #include "ptx/table.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 enum { MAX_ITEMS = 4096, MAX_CHOICES = 16384, MAX_SLOTS = 4096, MAX_TEXTS = 512, HASH_SLOTS = 2048 };
 
@@ -253,8 +253,8 @@ static void compile(void) {
 }
 
 const ptx_table *ptx_table_get(void) {
-  static once_flag once = ONCE_FLAG_INIT;
-  call_once(&once, compile);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, compile);
   return &table;
 }
 

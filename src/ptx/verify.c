@@ -138,6 +138,14 @@ void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic) {
   case PTX_OP_mbarrier_arrive_drop:
     check_arrive(b, i, mnemonic);
     break;
+  case PTX_OP_bfe_bits:
+    check_range(b, i, mnemonic, 2, 0, 255);
+    check_range(b, i, mnemonic, 3, 0, 255);
+    break;
+  case PTX_OP_bfi_bits:
+    check_range(b, i, mnemonic, 3, 0, 255);
+    check_range(b, i, mnemonic, 4, 0, 255);
+    break;
   case PTX_OP_setmaxnreg_warpgroup:
     check_range(b, i, mnemonic, 0, 24, 256);
     break;
