@@ -143,6 +143,7 @@ typedef struct sight {
   uint64_t read[SIM_LANES][2], written[SIM_LANES][2];
   uint8_t *at[SIM_LANES];
   uint8_t rank[SIM_LANES];
+  sim_found found[SIM_LANES];
   sim_who who;
   sim_access a;
   uint32_t on; /* lanes that do it */
@@ -160,6 +161,7 @@ static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bo
     uint32_t align = k ? m->bytes : m->bytes * m->n;
     sim_found f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
     s->at[i] = f.at;
+    s->found[i] = f;
     s->rank[i] = (uint8_t)(f.rank == SIM_NOWHERE ? r->block->rank : f.rank);
     ranked |= f.rank != SIM_NOWHERE;
     s->address[i] = f.offset;
@@ -222,8 +224,18 @@ static void get_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint3
     v[0] &= (UINT64_C(1) << (8 * m->bytes)) - 1;
 }
 
+/* Lanes that find a byte nobody wrote; those that were kept from reading count as such. */
+static uint32_t undefined_memory(const sim_run *r, const sight *s, uint32_t bytes) {
+  uint32_t bad = r->ctx.mask & ~s->on;
+  SIM_EACH(i, s->on)
+    if (!sim_defined_memory(r, &s->found[i], i, bytes))
+      bad |= UINT32_C(1) << i;
+  return bad;
+}
+
 const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
+  uint32_t bad[8] = {0};
   const sim_moves *m = o->more;
   uint64_t values[8][SIM_LANES][2];
   sight s;
@@ -239,7 +251,11 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
     if (r->watcher)
       tell(r, o, &s);
     memcpy(values[k], s.read, sizeof s.read);
+    if (r->defines)
+      bad[k] = undefined_memory(r, &s, m->bytes);
   }
+  for (unsigned k = 0; k < m->n && r->defines; k++) /* poison from global memory is told at its use */
+    sim_define_at(r, m->places[k], c->mask, bad[k], s.a.space == PTX_SPACE_GLOBAL ? 0 : UINT32_MAX, false);
   for (unsigned k = 0; k < m->n; k++) /* only now: an address may lie in a register that is loaded */
     SIM_EACH(i, c->mask)
       put_lane(r, m, m->places[k], i, values[k][i]);
@@ -261,6 +277,15 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
       memcpy(s.at[i], s.written[i], m->bytes);
     }
     s.a.stored = s.on;
+    uint32_t bad = 0;
+    if (r->defines) {
+      bad = sim_undefined_at(r, m->places[k], false) & s.on;
+      SIM_EACH(i, s.on)
+        sim_define_memory(r, &s.found[i], i, m->bytes, !(bad >> i & 1));
+      s.a.undefined = &bad;
+      if (s.a.space == PTX_SPACE_GLOBAL)
+        sim_define_report(r, o, sim_undefined_at(r, m->places[k], true) & s.on, SIM_USE_STORE);
+    }
     if (r->watcher)
       tell(r, o, &s);
   }
@@ -278,6 +303,13 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
     memset(s.read, 0, sizeof s.read);
     s.a.stored = 0;
     s.a.returns = m->results[k] != SIM_NOWHERE;
+    if (r->defines) {
+      sim_define_report(r, o, undefined_memory(r, &s, m->bytes) & s.on, SIM_USE_ATOMIC);
+      SIM_EACH(i, s.on)
+        sim_define_memory(r, &s.found[i], i, m->bytes, true);
+      if (m->results[k] != SIM_NOWHERE)
+        sim_define_at(r, m->results[k], c->mask, 0, 0, false);
+    }
     SIM_EACH(i, s.on) {
       uint64_t b[2], x[2] = {0};
       get_lane(r, m, m->places[k], i, b);

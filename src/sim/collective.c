@@ -46,7 +46,7 @@ static void shuffle(const together *t, uint32_t lanes, table *x) {
     if (!p)
       j = (int)i;
     x->source[i] = (uint32_t)j;
-    x->d[i] = x->a[j];
+    x->d[i] = lanes >> j & 1 ? x->a[j] : 0; /* PTX leaves it open; an H200 gives 0 for a lane that takes no part */
     x->e_bits |= (uint32_t)p << i;
   }
 }
@@ -151,7 +151,6 @@ static char *at(const sim_run *r, const char *frame, uint32_t place) {
   return (place & 3) == SIM_IN_FRAME ? (char *)frame + place : r->ctx.base[place & 3] + place;
 }
 
-/* All 32 lanes of a: a shuffle may read one that has not come, and gets what its register holds. */
 static void gather(const sim_run *r, const together *t, const char *frame, uint32_t lanes, table *x) {
   if (t->a != SIM_NOWHERE && t->lane_bytes == 0) {
     uint32_t p = t->a & ~SIM_NOT;
@@ -183,6 +182,21 @@ static void scatter(const sim_run *r, const together *t, char *frame, uint32_t l
   }
 }
 
+/* Definedness: of a shuffle, the source's; of all else, every lane's counts. */
+static void define(sim_run *r, const together *t, uint32_t lanes, const table *x) {
+  if (!r->defines)
+    return;
+  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a, false), out = 0;
+  if (t->op == PTX_OP_shfl_sync || t->op == PTX_OP_shfl_old) {
+    SIM_EACH(i, lanes)
+      out |= (in >> x->source[i] & 1) << i;
+  } else {
+    out = in & lanes ? lanes : 0;
+  }
+  sim_define_at(r, t->d, lanes, out, out, t->result_is_pred);
+  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, 0, true);
+}
+
 static const sim_op *here(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const together *t = o->more;
@@ -191,6 +205,7 @@ static const sim_op *here(const sim_op *o, sim_ctx *c) {
   char *frame = r->warp->regs + r->unit->frame;
   gather(r, t, frame, c->mask, &x);
   compute(t, c->mask, &x);
+  define(r, t, c->mask, &x);
   scatter(r, t, frame, c->mask, &x);
   return o + 1;
 }
@@ -222,6 +237,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     compute(t, c->mask, &x);
     if (r->watcher)
       say_met(r, SIM_EVENT_COLLECTIVE, o, masks, c->mask, is_shuffle(t) ? x.source : NULL, false);
+    define(r, t, c->mask, &x);
     scatter(r, t, frame, c->mask, &x);
     return r->yield ? sim_stop(r, o, o + 1) : o + 1;
   }
@@ -278,14 +294,15 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
       SIM_EACH(j, mine)
         x.a[j] = own.a[j], x.b[j] = own.b[j], x.c[j] = own.c[j];
       x.pred = (x.pred & ~mine) | (own.pred & mine);
-      for (uint32_t j = 0; j < SIM_LANES; j++) /* a source outside of the group: what this unit's register holds */
-        if (!(group >> j & 1))
-          x.a[j] = own.a[j];
     }
     compute(t, group, &x);
     r->unit = &w->units[unit_of[i]];
     if (r->watcher)
       say_met(r, SIM_EVENT_COLLECTIVE, r->unit->pc, masks, group, is_shuffle(t) ? x.source : NULL, many);
+    SIM_EACH(k, r->defines ? units : 0) {
+      r->unit = &w->units[k];
+      define(r, r->unit->pc->more, r->unit->mask & group, &x);
+    }
     SIM_EACH(k, units)
       scatter(r, w->units[k].pc->more, w->regs + w->units[k].frame, w->units[k].mask & group, &x);
   }

@@ -174,6 +174,13 @@ bool sim_is_join(const sim_op *op) {
   return op->fn[SIM_FULL] == join_full;
 }
 
+bool sim_is_guard(const sim_op *op) {
+  return op->fn[SIM_FULL] == guard_full;
+}
+bool sim_is_branch(const sim_op *op) {
+  return op->fn[SIM_FULL] == branch_full || op->fn[SIM_FULL] == always_full;
+}
+
 static const sim_op *stop(const sim_op *o, sim_ctx *c) {
   (void)o, (void)c;
   return NULL;
@@ -245,6 +252,36 @@ static void pass_lane(const sim_run *r, const pass *p, uint32_t lane, uint32_t m
   }
 }
 
+/* The same for definedness, for all lanes that go over. */
+static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const uint32_t *mine_at, const uint32_t *its_at,
+                         uint32_t my_frame, uint32_t its_frame, bool to_callee) {
+  if (p->kind == PASS_REGS) {
+    if (to_callee)
+      sim_define_pass(r->warp, my_frame, p->mine, its_frame, p->other, lanes);
+    else
+      sim_define_pass(r->warp, its_frame, p->other, my_frame, p->mine, lanes);
+    return;
+  }
+  sim_unit *u = r->unit;
+  uint32_t frame = u->frame, bytes = p->kind == PASS_MEMORY ? p->bytes : p->moved;
+  u->frame = (p->kind == PASS_FROM_REG) ? my_frame : its_frame;
+  SIM_EACH(i, lanes) {
+    sim_found mine = {.space = PTX_SPACE_LOCAL, .offset = mine_at[i] + p->mine}, other = {.space = PTX_SPACE_LOCAL, .offset = its_at[i] + p->other};
+    const sim_found *from = to_callee ? &mine : &other, *to = to_callee ? &other : &mine;
+    uint32_t lane = UINT32_C(1) << i, reg = p->kind == PASS_FROM_REG ? p->mine : p->other;
+    bool reg_is_source = (p->kind == PASS_FROM_REG) == to_callee;
+    if (p->kind == PASS_MEMORY) {
+      sim_define_copied(r, to, from, i, bytes);
+    } else if (reg_is_source) {
+      sim_define_memory(r, to, i, bytes, !(sim_undefined_at(r, reg, false) & lane));
+    } else {
+      bool ok = sim_defined_memory(r, from, i, bytes);
+      sim_define_at(r, reg, lane, ok ? 0 : lane, lane, p->lane_bytes == 0);
+    }
+  }
+  u->frame = frame;
+}
+
 /* Room for another frame; the registers may move. */
 static bool frame_room(sim_run *r, uint32_t end) {
   sim_warp *w = r->warp;
@@ -253,7 +290,7 @@ static bool frame_room(sim_run *r, uint32_t end) {
   uint32_t more = w->regs_bytes * 2 > end ? w->regs_bytes * 2 : end;
   if (more > SIM_FRAMES_MAX || !sim_warp_grow(w, (more + 63) / 64 * 64))
     return false;
-  r->ctx.base[SIM_IN_FRAME] = w->regs + r->unit->frame - SIM_IN_FRAME;
+  r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + r->unit->frame, SIM_IN_FRAME);
   return true;
 }
 
@@ -266,8 +303,10 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
     return sim_fault_raise(r, o, SIM_FAULT_STACK, first, 0, 0, "the call of %s goes too deep", f->decl->name);
   char *mine = r->warp->regs + u->frame, *its = r->warp->regs + frame;
   sim_link *link = (sim_link *)(its + f->link);
+  uint32_t mine_at[SIM_LANES], its_at[SIM_LANES];
   SIM_EACH(i, u->mask) {
     uint32_t my_local = local_base(from, c, i), its_local = local_end(from, c, i);
+    mine_at[i] = my_local, its_at[i] = its_local;
     if ((uint64_t)its_local + f->local_bytes > r->warp->local_bytes)
       return sim_fault_raise(r, o, SIM_FAULT_STACK, i, 0, 0, "the call of %s goes too deep: the stack is full", f->decl->name);
     link->call[i] = o, link->frame[i] = u->frame, link->local[i] = its_local;
@@ -276,13 +315,18 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
     if (f->stack_top != SIM_NOWHERE)
       ((uint32_t *)(its + f->stack_top))[i] = its_local + f->local_bytes;
   }
+  if (r->defines) {
+    sim_define_frame(r->warp, f, frame, u->mask);
+    for (uint32_t k = 0; k < info->n_args; k++)
+      pass_defined(r, &info->args[k], u->mask, mine_at, its_at, u->frame, frame, true);
+  }
   if (sim_watches(r, SIM_WATCH_FLOW))
     sim_say(r, &(sim_event){.kind = SIM_EVENT_CALL}, u->mask, o);
   sim_counted(r, o, f->ops);
   u->func = f, u->frame = frame, u->depth++;
   sim_unit_at(u, f->ops, f->order[0]);
   r->depth_key = sim_depth_key(u->depth);
-  c->base[SIM_IN_FRAME] = its - SIM_IN_FRAME;
+  c->base[SIM_IN_FRAME] = sim_biased(its, SIM_IN_FRAME);
   if (r->other_key != UINT64_MAX || r->budget <= 0) /* who was behind may be ahead now: ask */
     return NULL;
   return f->ops;
@@ -318,6 +362,10 @@ static const sim_op *call_builtin(const sim_op *o, sim_ctx *c) {
       memcpy(local_of(r->warp, i, base + info->rets[0].mine), &value, info->rets[0].bytes < 8 ? info->rets[0].bytes : 8);
     else if (info->n_rets)
       memcpy((char *)sim_at(c, info->rets[0].mine) + i * info->rets[0].lane_bytes, &value, info->rets[0].lane_bytes);
+    if (r->defines && info->n_rets && info->rets[0].kind == PASS_MEMORY)
+      sim_define_memory(r, &(sim_found){.space = PTX_SPACE_LOCAL, .offset = base + info->rets[0].mine}, i, info->rets[0].bytes, true);
+    else if (r->defines && info->n_rets)
+      sim_define_at(r, info->rets[0].mine, UINT32_C(1) << i, 0, 0, false);
   }
   return o + 1;
 }
@@ -376,14 +424,18 @@ static const sim_op *leave(const sim_op *o, sim_ctx *c) {
     sim_unit_at(v, o, sim_order_of(f, o->insn));
   }
   char *mine = w->regs + link->frame[first], *its = w->regs + u->frame;
+  uint32_t mine_at[SIM_LANES], its_at[SIM_LANES];
   SIM_EACH(i, same) {
     const sim_func *to = info->caller;
     uint32_t my_local = to->link == SIM_NOWHERE ? 0 : ((const sim_link *)(mine + to->link))->local[i];
+    mine_at[i] = my_local, its_at[i] = link->local[i];
     for (uint32_t k = 0; k < info->n_rets; k++) {
       pass p = info->rets[k];
       const ptx_var *v = &f->body->vars[k];
       p.other = v->space == PTX_SPACE_GENERIC ? f->reg[v->offset] : f->vars[k];
       pass_lane(r, &p, i, my_local, mine, link->local[i], its, false);
+      if (r->defines)
+        pass_defined(r, &p, UINT32_C(1) << i, mine_at, its_at, link->frame[first], u->frame, false);
     }
   }
   u->func = info->caller;
@@ -396,7 +448,7 @@ static const sim_op *leave(const sim_op *o, sim_ctx *c) {
 static const sim_op *end(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   sim_counted(r, o, o);
-  sim_lanes_exit(r, c->mask);
+  sim_lanes_exit(r, o, c->mask);
   return NULL;
 }
 

@@ -96,6 +96,11 @@ static const sim_op *copy_small(const sim_op *o, sim_ctx *c) {
     if (!at)
       return NULL;
     memcpy(at, value, bytes);
+    if (r->defines) {
+      sim_define_memory(r, &to, i, bytes, true);
+      if (reads)
+        sim_define_copied(r, &to, &from, i, reads);
+    }
     if (r->watcher)
       say_copy(r, o, p, i, reads ? &from : NULL, &to, bytes, NULL);
   }
@@ -131,6 +136,8 @@ static bool copy_to(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lane
         at[k] = from->at[k];
   } else {
     memmove(at, from->at, bytes);
+    if (r->defines)
+      sim_define_copied(r, &to, from, lane, bytes);
   }
   if (r->watcher) {
     if (p->has_object)
@@ -188,6 +195,8 @@ static const sim_op *store_async(const sim_op *o, sim_ctx *c) {
       else
         memcpy(at + k * m->bytes, b, m->bytes);
     }
+    if (r->defines)
+      sim_define_memory(r, &to, i, bytes, true);
     if (r->watcher) {
       object.offset = p->has_object ? address_of(&p->object, c, i) & SIM_OFFSET_MASK : 0;
       say_copy(r, o, p, i, NULL, &to, bytes, p->has_object ? &object : NULL);
@@ -212,6 +221,8 @@ static const sim_op *store_zeros(const sim_op *o, sim_ctx *c) {
     if (bytes && !at)
       return NULL;
     memset(at ? at : (uint8_t *)&bytes, 0, at ? bytes : 0);
+    if (r->defines && bytes)
+      sim_define_memory(r, &to, i, (uint32_t)bytes, true);
     if (r->watcher && bytes)
       say_copy(r, o, p, i, NULL, &to, (uint32_t)bytes, NULL);
   }

@@ -98,8 +98,9 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   g->n_blocks = volume(launch->grid);
   g->n_threads = (uint32_t)volume(launch->block);
   sim_need_of(launch->kernel, g->n_threads, launch->dynamic_shared, g->cluster_blocks, &g->need);
-  g->shared_begin = d->options.limits.shared_reserved;
-  g->shared_bytes = g->shared_begin + g->need.shared;
+  uint32_t reserved = d->options.limits.shared_reserved;
+  g->shared_begin = g->code->uses_reserved ? 0 : reserved;
+  g->shared_bytes = reserved + g->need.shared;
   g->fit = sim_occupancy(&d->options.limits, &g->need);
   if (!g->fit.blocks) {
     *error = message("%s: no block fits: %s", g->code->funcs[0]->decl->name, sim_limit_name(g->fit.limit));
@@ -134,6 +135,8 @@ static void store_free(sim_store *s) {
     for (uint32_t k = 0; k < SIM_LANES; k++)
       sim_probe_free(s->warps[w].units[k].probe);
     free(s->warps[w].regs);
+    free(s->warps[w].shadow);
+    free(s->warps[w].local_defined);
   }
   free(s->memory);
   free(s->local);
@@ -142,6 +145,7 @@ static void store_free(sim_store *s) {
 
 static void block_free(sim_block *b) {
   store_free(b->store);
+  free(b->shared_defined);
   free(b);
 }
 
@@ -181,6 +185,13 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
   memset(p, 0, bytes);
   if (w->regs)
     memcpy(p, w->regs, w->regs_bytes);
+  if (w->shadow) {
+    char *s = realloc(w->shadow, bytes);
+    if (!s)
+      return free(p), false;
+    memset(s + w->regs_bytes, 0, bytes - w->regs_bytes);
+    w->shadow = s;
+  }
   free(w->regs);
   w->regs = p, w->regs_bytes = bytes;
   return true;
@@ -251,7 +262,7 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
   w->at_cluster = w->cluster_phase = 0;
-  w->local = b->store->local + (size_t)index * SIM_LANES * c->local_bytes;
+  w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
   memset(w->groups, 0, sizeof w->groups);
   const uint32_t *dim = g->launch.block;
@@ -313,7 +324,9 @@ static uint64_t special(const sim_block *b, uint32_t sreg, uint32_t part) {
     return l->dynamic_shared;
   case PTX_SREG_RESERVED_SMEM_OFFSET_END:
   case PTX_SREG_RESERVED_SMEM_OFFSET_CAP:
-    return g->shared_begin;
+    return g->shared_bytes - g->need.shared;
+  case PTX_SREG_RESERVED_SMEM_OFFSET_1: /* cooperative groups keep their scratch there: 288 bytes at most */
+    return g->shared_bytes - g->need.shared >= 1024 ? 64 : 0;
   case PTX_SREG_ENVREG1:
     return g->workspace >> 32;
   case PTX_SREG_ENVREG2:
@@ -375,8 +388,9 @@ void sim_block_enter(sim_run *r, sim_block *b) {
   r->shared = b->shared;
   r->shared_bytes = b->shared_bytes;
   r->watcher = r->device->watcher;
-  r->ctx.base[SIM_IN_CONST] = b->grid->code->consts - SIM_IN_CONST;
-  r->ctx.base[SIM_IN_BLOCK] = b->pool - SIM_IN_BLOCK;
+  r->defines = sim_watches(r, SIM_WATCH_DEFINED);
+  r->ctx.base[SIM_IN_CONST] = sim_biased(b->grid->code->consts, SIM_IN_CONST);
+  r->ctx.base[SIM_IN_BLOCK] = sim_biased(b->pool, SIM_IN_BLOCK);
 }
 
 bool sim_block_begin(sim_run *r, sim_block *b) {
@@ -389,11 +403,16 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
+  if (!g->shared_begin)
+    memset(b->shared, 0, g->shared_bytes - g->need.shared);
   sim_block_enter(r, b);
   r->warp = NULL;
   block_prologue(r, b);
   for (uint32_t w = 0; w < b->n_warps; w++)
     warp_begin(b, w);
+  r->defines = sim_watches(r, SIM_WATCH_DEFINED);
+  if (r->defines && !sim_define_block(b, b->grid->shared_bytes - b->grid->need.shared))
+    return false;
   r->device->stats.blocks++;
   if (r->watcher)
     sim_say(r, &(sim_event){.kind = SIM_EVENT_BLOCK}, 0, NULL);
@@ -426,9 +445,10 @@ void sim_sms_fill(sim_device *d) {
   }
 }
 
-static bool sm_fits(const sim_sm *s, const sim_share *share) {
-  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && s->registers >= share->registers &&
-         s->shared >= share->shared;
+static bool sm_fits(const sim_limits *l, const sim_sm *s, const sim_share *share) {
+  bool registers = !l->registers_per_sm ||
+                   (uint64_t)(l->registers_per_sm - s->registers) + share->registers <= share->registers_of_sm;
+  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && registers && s->shared >= share->shared;
 }
 
 /* SMs for the blocks of a cluster, all of one GPC; false: no room. */
@@ -437,10 +457,12 @@ static bool place_cluster(sim_device *d, const sim_share *share, uint32_t n, uin
   uint32_t gpcs = n > 1 && l->gpc_sms ? l->n_gpcs : 1;
   for (uint32_t gpc = 0; gpc < gpcs; gpc++) {
     uint32_t have = 0;
+    if (gpcs > 1 && l->gpc_sms[gpc] < n)
+      continue;
     for (uint32_t round = 0; round < (n > 1 ? n : 1) && have < n; round++)
       for (uint32_t k = 0; k < l->sms && have < n; k++) {
         uint32_t sm = n > 1 ? k : (d->next_sm + k) % l->sms;
-        if ((gpcs > 1 && d->sms[sm].gpc != gpc) || !sm_fits(&d->sms[sm], share))
+        if ((gpcs > 1 && d->sms[sm].gpc != gpc) || !sm_fits(l, &d->sms[sm], share))
           continue;
         sm_take(&d->sms[sm], share, 1);
         sms[have++] = sm;
@@ -523,6 +545,25 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
   return true;
 }
 
+/* The number of the cluster that becomes resident now: the next, unless a watcher wants another of the next 64. */
+static uint64_t take_cluster(const sim_device *d, sim_grid *g) {
+  const sim_watcher *w = d->watcher;
+  uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
+  uint32_t which = 0;
+  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .ids = ids};
+  for (uint32_t k = 0; k < 64 && k < n; k++)
+    if (!(g->taken >> k & 1))
+      ids[c.n++] = next + k;
+  if (w && w->watch & SIM_WATCH_CHOICES && w->choose && c.n > 1) {
+    uint32_t k = w->choose(w->user, &c);
+    which = k < c.n ? k : 0;
+  }
+  g->taken |= UINT64_C(1) << (ids[which] - next);
+  for (; g->taken & 1; g->taken >>= 1)
+    g->next_block += g->cluster_blocks;
+  return ids[which];
+}
+
 /* A cluster's blocks all start at once: each may use the others' shared memory. */
 bool sim_cluster_begin(sim_run *r, sim_block *b) {
   for (uint32_t k = 0; k < b->cluster->n_blocks; k++)
@@ -550,9 +591,8 @@ bool sim_admit(sim_device *d) {
           d->watcher->event(d->watcher->user, &e);
         }
       }
-      if (!admit_cluster(d, best, best->next_block / best->cluster_blocks, sms))
+      if (!admit_cluster(d, best, take_cluster(d, best), sms))
         return false;
-      best->next_block += best->cluster_blocks;
       any = true;
     }
     if (!any || best->next_block < best->n_blocks) /* no room; what came later must wait */

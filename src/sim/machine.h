@@ -150,7 +150,7 @@ struct sim_code {
   uint32_t stack_bytes, stack_frames; /* local memory and register frames with all calls */
   uint32_t next_order;
   uint32_t local_bytes, largest_frame;
-  bool calls_indirectly, deep, uses_grid_workspace, reads_clock; /* deep: the stack's size is not known before */
+  bool calls_indirectly, deep, uses_grid_workspace, uses_reserved, reads_clock; /* deep: the stack's size is not known before */
   uint32_t sreg_places[PTX_SREG_LANEMASK_GT - PTX_SREG_LANEMASK_EQ + 2]; /* constant vectors, once made */
   const char *refused;
   uint32_t refused_line;
@@ -243,6 +243,8 @@ void sim_make_unmodelled(sim_op *op);
 void sim_make_stop(sim_op *op);
 void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset);
 bool sim_is_join(const sim_op *op);
+bool sim_is_guard(const sim_op *op);
+bool sim_is_branch(const sim_op *op);
 void sim_link_calls(sim_func *f);
 
 /* ------------------------------------------------------------------ running */
@@ -309,8 +311,9 @@ typedef struct sim_warp {
   uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
   uint32_t at_warp;      /* units in state SIM_AT_WARP */
   char *regs;
+  char *shadow; /* definedness of regs, while it is kept: define.c */
   uint32_t regs_bytes;
-  uint8_t *local;
+  uint8_t *local, *local_defined;
   uint32_t local_bytes; /* of a lane */
   uint32_t at_cluster, cluster_phase; /* lanes that arrived and have not waited, and in which phase (parity) */
   uint32_t groups[SIM_LANES];         /* cp.async groups committed */
@@ -364,6 +367,7 @@ typedef struct sim_grid {
   uint64_t id;
   const sim_code *code;
   uint64_t n_blocks, next_block, done, resident;
+  uint64_t taken; /* a watcher chose blocks out of turn: clusters behind the next that became resident, a bit each */
   uint32_t n_threads, cluster_blocks;
   uint32_t cluster_dim[3];
   uint32_t shared_bytes, shared_begin; /* begin: what the system reserves may not be used */
@@ -425,6 +429,7 @@ typedef struct sim_run {
   sim_probe *probe;   /* the unit's, while it runs */
   const sim_watcher *watcher;
   bool yield;         /* a watcher asked for it */
+  bool defines;       /* definedness is kept */
   sim_fault fault;
   uint64_t address[SIM_LANES] __attribute__((aligned(64)));
   uint8_t *pointer[SIM_LANES];
@@ -432,6 +437,10 @@ typedef struct sim_run {
 
 static inline sim_run *sim_run_of(sim_ctx *c) {
   return (sim_run *)c;
+}
+/* What sim_ctx.base holds for memory of one kind. */
+static inline char *sim_biased(const void *p, uintptr_t kind) {
+  return (char *)((uintptr_t)p - kind);
 }
 static inline uint32_t sim_first(uint32_t mask) {
   return (uint32_t)__builtin_ctz(mask);
@@ -466,7 +475,7 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
 }
 /* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
-void sim_lanes_exit(sim_run *r, uint32_t lanes);
+void sim_lanes_exit(sim_run *r, const sim_op *o, uint32_t lanes);
 void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
 bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
@@ -567,6 +576,20 @@ static inline uint64_t sim_extend(const sim_moves *m, uint64_t v) {
     v = (uint64_t)((int64_t)(v << (64 - 8 * m->bytes)) >> (64 - 8 * m->bytes));
   return m->reg_bits < 64 ? v & ((UINT64_C(1) << m->reg_bits) - 1) : v;
 }
+
+/* ------------------------------------------------------------------ define.c: only while r->defines */
+
+uint32_t sim_undefined_at(const sim_run *r, uint32_t place, bool own); /* lanes; own: not out of global memory */
+void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own, bool is_pred);
+void sim_define_report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use);
+void sim_define_step(sim_run *r, const sim_op *o);
+void sim_define_frame(const sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
+void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to, uint32_t lanes);
+bool sim_defined_memory(const sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes);
+void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes, bool defined);
+void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane, uint32_t bytes);
+bool sim_define_begin(sim_device *d);
+bool sim_define_block(sim_block *b, uint64_t shared_begin);
 
 /* fault.c */
 const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane, uint64_t address,

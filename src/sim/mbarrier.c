@@ -136,6 +136,8 @@ static const sim_op *act(const sim_op *o, sim_ctx *c) {
     if (!change(r, o, p, address, i, count, &w))
       return NULL;
     memcpy(at, &w, 8);
+    if (r->defines)
+      sim_define_memory(r, &f, i, 8, p->what != PTX_SEM_INVAL);
     if (p->d != SIM_NOWHERE)
       ((uint64_t *)sim_at(c, p->d))[i] = before;
     if (r->watcher)

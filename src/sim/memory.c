@@ -124,7 +124,7 @@ uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, co
   bool constant = kind == SIM_MEMORY_CONST || kind == SIM_MEMORY_PARAM;
   memset(m->granules + (at - base) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN, size / SIM_GRANULE);
   if (m->defined)
-    memset(m->defined + (at - base) / 8, 0, size / 8);
+    memset(m->defined + (at - base) / 8, constant || kind == SIM_MEMORY_MODULE ? 0xff : 0, size / 8);
   return at;
 }
 

@@ -212,9 +212,18 @@ static uint32_t estimate(const sim_code *c) {
   uint32_t most = 0, limit = c->kernel->module->device->options.limits.registers_per_thread;
   for (uint32_t k = 0; k < c->n_funcs; k++)
     most = c->funcs[k]->pressure > most ? c->funcs[k]->pressure : most;
-  uint32_t n = (most + 8 + 7) / 8 * 8;
+  if (most > 32) /* it moves loads nearer to their uses when there are many */
+    most = 32 + (most - 32) / 4;
+  uint32_t n = (most + 4 + 7) / 8 * 8;
   if (n < 16)
     n = 16;
+  const ptx_func *f = c->kernel->decl;
+  uint64_t threads = (uint64_t)f->maxntid[0] * f->maxntid[1] * f->maxntid[2];
+  uint32_t all = c->kernel->module->device->options.limits.registers_per_sm;
+  if (f->minnctapersm)
+    threads *= f->minnctapersm;
+  if (threads && all && n > all / threads) /* it keeps what .maxntid and .minnctapersm ask for */
+    n = all / (uint32_t)threads / 8 * 8;
   if (c->kernel->decl->maxnreg && n > c->kernel->decl->maxnreg)
     n = c->kernel->decl->maxnreg;
   return limit && n > limit ? limit : n;

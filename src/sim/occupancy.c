@@ -14,9 +14,14 @@ static uint32_t round_up(uint32_t n, uint32_t unit) {
 sim_share sim_share_of(const sim_limits *l, const sim_need *need) {
   uint32_t warps = (need->threads + SIM_WARP - 1) / SIM_WARP;
   uint32_t of_warp = round_up((need->registers ? need->registers : 1) * SIM_WARP, l->register_unit);
+  uint32_t fit = l->registers_per_sm / of_warp; /* warps; an SM's parts hold the same number each */
+  if (l->warp_unit > 1)
+    fit -= fit % l->warp_unit;
   return (sim_share){.threads = warps * SIM_WARP,
                      .warps = warps,
-                     .registers = round_up(warps, l->warp_unit) * of_warp,
+                     .registers = warps * of_warp,
+                     .registers_of_sm = fit * of_warp,
+                     .registers_rounded = round_up(warps, l->warp_unit) * of_warp,
                      .shared = round_up(need->shared + l->shared_reserved, l->shared_unit)};
 }
 
@@ -29,16 +34,16 @@ sim_fit sim_occupancy(const sim_limits *l, const sim_need *need) {
   } const limits[] = {{SIM_LIMIT_BLOCKS, l->blocks_per_sm, 1},
                       {SIM_LIMIT_THREADS, l->threads_per_sm, one.threads},
                       {SIM_LIMIT_WARPS, l->warps_per_sm, one.warps},
-                      {SIM_LIMIT_REGISTERS, l->registers_per_sm, one.registers},
+                      {SIM_LIMIT_REGISTERS, l->registers_per_sm ? one.registers_of_sm : 0, one.registers},
                       {SIM_LIMIT_SHARED, l->shared_per_sm, one.shared}};
   for (unsigned i = 0; i < BASE_COUNT(limits); i++)
-    if (limits[i].have && limits[i].want && limits[i].have / limits[i].want < fit.per_sm) {
+    if ((limits[i].have || (limits[i].kind == SIM_LIMIT_REGISTERS && l->registers_per_sm)) && limits[i].want && limits[i].have / limits[i].want < fit.per_sm) {
       fit.per_sm = limits[i].have / limits[i].want;
       fit.limit = limits[i].kind;
     }
   if (l->threads_per_block && need->threads > l->threads_per_block)
     fit.per_sm = 0, fit.limit = SIM_LIMIT_THREADS;
-  if (l->registers_per_block && one.registers > l->registers_per_block)
+  if (l->registers_per_block && one.registers_rounded > l->registers_per_block)
     fit.per_sm = 0, fit.limit = SIM_LIMIT_REGISTERS;
   if (l->shared_per_block_max && need->shared > l->shared_per_block_max)
     fit.per_sm = 0, fit.limit = SIM_LIMIT_SHARED;
@@ -49,7 +54,7 @@ sim_fit sim_occupancy(const sim_limits *l, const sim_need *need) {
     if (!l->gpc_sms)
       fit.clusters = fit.blocks / need->cluster_blocks;
     for (uint32_t g = 0; l->gpc_sms && g < l->n_gpcs; g++)
-      if (l->gpc_sms[g] >= need->cluster_blocks) /* an H200's fragments of GPCs take no larger ones */
+      if (l->gpc_sms[g] >= need->cluster_blocks) /* measured on an H200: never in a GPC of fewer SMs */
         fit.clusters += l->gpc_sms[g] * fit.per_sm / need->cluster_blocks;
     if (fit.clusters * need->cluster_blocks < fit.blocks) {
       fit.blocks = fit.clusters * need->cluster_blocks;

@@ -127,6 +127,7 @@ uint32_t sim_sreg_place(sim_build *w, uint32_t sreg, uint32_t part) {
     return *made;
   }
   default:
+    c->uses_reserved |= sreg >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && sreg <= PTX_SREG_RESERVED_SMEM_OFFSET_1;
     c->uses_grid_workspace |= sreg == PTX_SREG_ENVREG1 || sreg == PTX_SREG_ENVREG2;
     return recipe(w, (sim_recipe){.kind = SIM_RECIPE_SREG,
                                   .part = (uint8_t)part,

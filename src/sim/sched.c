@@ -76,14 +76,14 @@ const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next) {
   return NULL;
 }
 
-void sim_lanes_exit(sim_run *r, uint32_t lanes) {
+void sim_lanes_exit(sim_run *r, const sim_op *o, uint32_t lanes) {
   sim_warp *w = r->warp;
   sim_block *b = r->block;
   w->live &= ~lanes;
   b->live -= sim_count(lanes);
   r->unit->mask &= ~lanes;
   if (sim_watches(r, SIM_WATCH_FLOW))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_EXIT}, lanes, NULL);
+    sim_say(r, &(sim_event){.kind = SIM_EVENT_EXIT}, lanes, o);
   if (!r->unit->mask)
     sim_unit_drop(w, r->unit);
   if (w->at_warp)
@@ -203,7 +203,7 @@ static sim_unit *next_unit(sim_run *r, sim_warp *w) {
 
 static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->unit = u;
-  r->ctx.base[SIM_IN_FRAME] = w->regs + u->frame - SIM_IN_FRAME;
+  r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + u->frame, SIM_IN_FRAME);
   r->depth_key = sim_depth_key(u->depth);
   r->from = u->pc->insn;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
@@ -226,6 +226,8 @@ static void run_steps(sim_run *r, const sim_op *o) {
       w->step(w->user, &who);
     }
     last = o->insn;
+    if (r->defines)
+      sim_define_step(r, o);
     o = o->fn[SIM_SLOW](o, &r->ctx);
   }
 }
@@ -248,7 +250,7 @@ static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
 
 void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
   r->warp = w;
-  r->ctx.base[SIM_IN_WARP] = (char *)w->special - SIM_IN_WARP;
+  r->ctx.base[SIM_IN_WARP] = sim_biased(w->special, SIM_IN_WARP);
   while (w->ready && budget > 0 && !r->fault.kind && !r->yield) {
     if (r->device->options.lockstep && held_back(w))
       break;

@@ -5,10 +5,11 @@
  *   // arg: SPEC                  as for `muster run --kernel`; one line for each parameter
  *   // out: I TYPE[@BYTES] V V*N V ...    the first elements (from an offset on) of the buffer of argument I
  *   // print: TEXT                a line that the kernel prints, in order
+ *   // trace: TEXT   // no-trace: TEXT    a line of the trace has this in it, or none has (sim/trace.c)
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
- * [--stats] [--decode] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
+ * [--stats] [--decode] [--gpu] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -23,11 +24,13 @@
 #include "ptx/ptx.h"
 #include "sim/hooks.h"
 #include "sim/sim.h"
+#include "gpu.h"
 
 enum { MAX_ARGS = 32, MAX_EXPECT = 64 };
 
 typedef struct arg {
   uint64_t address, bytes; /* of its buffer; 0: a value */
+  uint8_t *host;           /* where its bytes can be read and written here */
   uint8_t value[4096];
   uint32_t value_bytes;
 } arg;
@@ -40,14 +43,14 @@ typedef struct test {
   char kernel[256];
   sim_launch launch;
   uint32_t launches;
-  char *args[MAX_ARGS], *outs[MAX_EXPECT], *ends[4]; /* fault, stuck, refuse */
+  char *args[MAX_ARGS], *outs[MAX_EXPECT], *traces[MAX_EXPECT], *ends[4]; /* fault, stuck, refuse */
   base_text print_want, print_have;
-  uint32_t n_args, n_outs;
+  uint32_t n_args, n_outs, n_traces;
   bool host;
   bool failed;
 } test;
 
-static bool trace, stats, decode;
+static bool trace, stats, decode, gpu;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -94,7 +97,7 @@ static uint64_t parse_value(const type *t, const char *s) {
   return bits;
 }
 
-static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes) {
+static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes, bool defined) {
   a->bytes = bytes;
   if (t->host) {
     void *p = aligned_alloc(512, (bytes + 511) / 512 * 512);
@@ -102,8 +105,11 @@ static bool make_buffer(sim_device *d, test *t, arg *a, uint64_t bytes) {
     sim_host_register(d, p, bytes, true);
     a->address = (uint64_t)(uintptr_t)p;
   } else {
-    a->address = sim_memory_new(d, bytes);
+    a->address = gpu ? gpu_new(bytes) : sim_memory_new(d, bytes);
   }
+  a->host = gpu ? calloc(1, bytes) : (uint8_t *)(uintptr_t)a->address;
+  if (!gpu)
+    sim_memory_define(d, a->address, bytes, defined);
   memcpy(a->value, &a->address, 8);
   a->value_bytes = 8;
   return a->address != 0;
@@ -140,7 +146,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
     return true;
   }
   if (!strcmp(what, "zero") || !strcmp(what, "uninit"))
-    return make_buffer(d, t, a, strtoull(rest, NULL, 0));
+    return make_buffer(d, t, a, strtoull(rest, NULL, 0), what[0] == 'z');
   bool fill = !strcmp(what, "fill"), iota = !strcmp(what, "iota"), random = !strcmp(what, "random");
   colon = strchr(rest, ':');
   y = colon ? find_type(rest, (size_t)(colon - rest)) : NULL;
@@ -148,7 +154,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
     return false;
   uint64_t n = strtoull(colon + 1, &end, 0), state = random && *end == ':' ? strtoull(end + 1, NULL, 0) : 1;
   uint64_t value = fill && *end == ':' ? parse_value(y, end + 1) : 0;
-  if (!make_buffer(d, t, a, n * y->bytes))
+  if (!make_buffer(d, t, a, n * y->bytes, true))
     return false;
   for (uint64_t k = 0; k < n; k++) {
     char text[32];
@@ -163,7 +169,7 @@ static bool make_arg(sim_device *d, test *t, arg *all, arg *a, const char *spec)
       if (y->kind == 'f')
         memcpy(&value, y->bytes == 8 ? (void *)&g : (void *)&f, y->bytes);
     }
-    memcpy((char *)(uintptr_t)a->address + k * y->bytes, &value, y->bytes);
+    memcpy(a->host + k * y->bytes, &value, y->bytes);
   }
   return true;
 }
@@ -173,7 +179,7 @@ static void check_out(test *t, const arg *args, const char *line) {
   unsigned long index = strtoul(word, NULL, 0);
   char *name = strtok_r(NULL, " ", &save), *at = strchr(name, '@');
   const type *y = find_type(name, at ? (size_t)(at - name) : strlen(name));
-  const uint8_t *p = (const uint8_t *)(uintptr_t)args[index].address + (at ? strtoull(at + 1, NULL, 0) : 0);
+  const uint8_t *p = args[index].host + (at ? strtoull(at + 1, NULL, 0) : 0);
   uint64_t element = 0;
   if (!y || index >= t->n_args || !args[index].address)
     complain(t, "bad line: out: %s", line);
@@ -183,7 +189,7 @@ static void check_out(test *t, const arg *args, const char *line) {
     bool any = word[0] == '*', nan = !strncmp(word, "nan", 3);
     for (; times && !t->failed; times--, element++, p += y->bytes) {
       uint64_t have = 0, want = any ? 0 : parse_value(y, word), mask = y->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * y->bytes) - 1;
-      if ((uint64_t)(uintptr_t)p + y->bytes > args[index].address + args[index].bytes) {
+      if (p + y->bytes > args[index].host + args[index].bytes) {
         complain(t, "out: %s: more values than the buffer has", line);
         break;
       }
@@ -271,6 +277,8 @@ static void read_head(test *t) {
       t->outs[t->n_outs++] = strdup(s + 5);
     else if (!strncmp(s, "print:", 6))
       base_putf(&t->print_want, "%s\n", s + 6 + (s[6] == ' '));
+    if ((!strncmp(s, "trace: ", 7) || !strncmp(s, "no-trace: ", 10)) && t->n_traces < MAX_EXPECT)
+      t->traces[t->n_traces++] = strdup(s);
     for (int k = 0; k < 3; k++)
       if (!strncmp(s, ends[k], strlen(ends[k])))
         t->ends[k] = strdup(s + strlen(ends[k]));
@@ -424,6 +432,41 @@ static void decode_all(test *t, const ptx_module *p, sim_module *m) {
   }
 }
 
+/* The same case on a real GPU. How a fault is worded, and what would hang, is not for it. */
+static void run_gpu(test *t) {
+  static arg args[MAX_ARGS];
+  char why[4096] = "";
+  memset(args, 0, sizeof args);
+  if (t->ends[0] || t->ends[1] || t->ends[2] || t->host || t->options.lockstep)
+    return;
+  void *kernel = gpu_load(t->text, t->kernel, why, sizeof why);
+  if (!kernel) {
+    complain(t, "%s", why);
+    return;
+  }
+  void *values[MAX_ARGS];
+  for (uint32_t k = 0; k < t->n_args; k++) {
+    if (!make_arg(NULL, t, args, &args[k], t->args[k]))
+      complain(t, "argument %u: %s", k, t->args[k]);
+    values[k] = args[k].value;
+    if (args[k].bytes)
+      gpu_copy(args[k].address, args[k].host, args[k].bytes, true);
+  }
+  bool ok = !t->failed;
+  for (uint32_t k = 0; k < t->launches && ok; k++)
+    ok = gpu_launch(kernel, t->launch.grid, t->launch.block, t->launch.cluster, t->launch.dynamic_shared, t->launch.cooperative, values, why, sizeof why);
+  if (!ok && !t->failed)
+    complain(t, "%s", why);
+  for (uint32_t k = 0; k < t->n_args && ok; k++)
+    if (args[k].bytes)
+      gpu_copy(args[k].address, args[k].host, args[k].bytes, false);
+  for (uint32_t k = 0; k < t->n_outs && ok && !t->failed; k++)
+    check_out(t, args, t->outs[k]);
+  for (uint32_t k = 0; k < t->n_args; k++)
+    if (args[k].bytes)
+      free(args[k].host);
+}
+
 static bool run_test(const char *file) {
   test t = {.file = file, .launches = 1};
   t.options = (sim_options){.limits = {.sm = 90, .sms = 16, .threads_per_block = 1024, .threads_per_sm = 2048, .warps_per_sm = 64, .blocks_per_sm = 32,
@@ -443,11 +486,15 @@ static bool run_test(const char *file) {
   t.text[t.bytes] = 0;
   fclose(f);
   read_head(&t);
+  if (gpu) {
+    run_gpu(&t);
+    return !t.failed;
+  }
   ptx_module *p = ptx_module_new(file, t.text, t.bytes);
   sim_device *d = sim_device_new(&t.options);
   char *error = NULL;
   base_text out = {0};
-  sim_watcher *w = trace ? sim_trace_new(&out, UINT32_MAX & ~(SIM_WATCH_CHOICES | SIM_WATCH_DEFINED)) : NULL;
+  sim_watcher *w = trace || t.n_traces ? sim_trace_new(&out, UINT32_MAX & ~(SIM_WATCH_CHOICES)) : NULL;
   if (!d || !p || ptx_failed(p)) {
     if (p)
       base_diags_print(p->diags, &out);
@@ -464,6 +511,12 @@ static bool run_test(const char *file) {
     if (trace)
       fputs(out.bytes ? out.bytes : "", stdout);
     sim_module_free(m);
+  }
+  for (uint32_t k = 0; k < t.n_traces; k++) {
+    bool none = t.traces[k][0] == 'n';
+    if (!strstr(out.bytes ? out.bytes : "", t.traces[k] + (none ? 10 : 7)) != none)
+      complain(&t, "expected %s", t.traces[k]);
+    free(t.traces[k]);
   }
   free(error);
   sim_trace_free(w);
@@ -491,6 +544,8 @@ int main(int argc, char **argv) {
       stats = true;
     else if (!strcmp(argv[k], "--decode"))
       decode = true;
+    else if (!strcmp(argv[k], "--gpu"))
+      gpu = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {
       if (!sim_vector_level_set(argv[++k])) {
         printf("this CPU has no %s\n", argv[k]);

@@ -18,4 +18,9 @@ static void spread(uint32_t mask, uint32_t lane[SIM_LANES]) {
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)
 extern const sim_level SIM_LEVELED(sim_level);
-const sim_level SIM_LEVELED(sim_level) = {"x86-64-" TEXT(SIM_LEVEL), selectors, spread};
+const sim_level SIM_LEVELED(sim_level) = {
+#if defined(__x86_64__)
+    "x86-64-"
+#endif
+    TEXT(SIM_LEVEL),
+    selectors, spread};
