@@ -170,6 +170,10 @@ static CUresult add(drv_stream *s, CUgraphNodeType type, drv_op *op, drv_node **
   return tail_add(&c->tail, *to) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult drv_capture_node(drv_stream *s, CUgraphNodeType type, drv_node **to) {
+  return add(s, type, NULL, to);
+}
+
 CUresult drv_capture_add(drv_stream *s, drv_op *op) {
   CUgraphNodeType type;
   drv_node *unused;

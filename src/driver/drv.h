@@ -198,6 +198,7 @@ typedef struct drv_op {
   drv_op_kind kind;
   uint64_t number;    /* in the order of calls, over all streams of a context */
   uint64_t launch_id; /* the machine's, of a running LAUNCH */
+  uint64_t thread_insns, warp_insns; /* the machine's counts when it started */
   bool running;
   union {
     drv_launch launch;
@@ -293,6 +294,7 @@ typedef struct drv_program {
   uint32_t n_units;
   struct ptx_module **units; /* several after linking; a unit only refers to earlier ones or to no other */
   drv_count *counts;
+  bool told; /* what is to be said of its units was said before */
 } drv_program;
 
 /* Chooses from an image what `d` can run, and reads it. The error is explained in `log` (if not NULL) and,
@@ -366,6 +368,7 @@ typedef struct drv_memory {
   uint64_t id;
   size_t mapped_bytes; /* of pinned and managed memory: what munmap gets */
   bool freeing;        /* cuMemFreeAsync was called */
+  struct drv_graph_memory *graph; /* of a graph's node, which frees it; NULL */
   int sync_memops;
 } drv_memory;
 

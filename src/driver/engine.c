@@ -33,7 +33,8 @@ static atomic_uint wanting; /* host threads that want the lock now */
 static bool started;
 static bool engine_waits;
 
-/* A host thread inside a wait. Who finishes something looks whether it is over, and wakes only those for whom it is. */
+/* A host thread inside a wait. Who finishes something looks whether it is over, and wakes only those for whom
+ * it is. */
 typedef struct waiter {
   struct waiter *next;
   drv_device *device;
@@ -227,6 +228,12 @@ static void start_launch(drv_device *d, drv_op *op) {
     return;
   }
   op->running = true;
+  if (muster_session_get()->stats) {
+    sim_stats now;
+    sim_device_stats(d->sim, &now);
+    op->thread_insns = now.thread_insns;
+    op->warp_insns = now.warp_insns;
+  }
   d->running++;
   d->state = SIM_BUDGET;
   d->extra_ns += 2000;

@@ -146,7 +146,16 @@ bool fatbin_next(const void *image, size_t bytes, size_t *at, fatbin_entry *out,
 }
 
 uint8_t *fatbin_unpack(const fatbin_entry *e, size_t *bytes, const char **error) {
+  /* Sizes that the payload itself contradicts are not worth any memory. */
+  unsigned long long frame =
+      e->packing == FATBIN_ZSTD ? ZSTD_getFrameContentSize(e->payload, e->stored_bytes) : 0;
   *error = NULL;
+  if (frame == ZSTD_CONTENTSIZE_ERROR ||
+      (frame && frame != ZSTD_CONTENTSIZE_UNKNOWN && frame != e->plain_bytes) ||
+      (e->packing == FATBIN_LZ4 && e->plain_bytes / 255 > e->stored_bytes)) {
+    *error = "an entry of the fat binary does not decompress";
+    return NULL;
+  }
   uint8_t *to = malloc(e->plain_bytes + 1);
   if (!to) {
     *error = "out of memory";

@@ -43,6 +43,7 @@ static void node_clear(drv_node *n) {
 
 static void node_free(drv_node *n) {
   node_clear(n);
+  drv_graph_memory_drop(n->memory);
   drv_graph_free(n->child);
   free(n->needs);
   drv_handle_remove(n);
@@ -158,6 +159,9 @@ static CUresult graph_copy(const drv_graph *from, drv_graph **to) {
           r = CUDA_ERROR_OUT_OF_MEMORY;
       new->origin = n;
       new->event = n->event;
+      new->memory = n->memory;
+      new->address = n->address;
+      drv_graph_memory_share(n->memory);
       new->copy = n->copy;
       new->has_copy = n->has_copy;
       if (r == CUDA_SUCCESS && n->child)

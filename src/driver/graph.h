@@ -12,6 +12,8 @@ typedef struct drv_node {
   drv_op *op;              /* KERNEL, MEMCPY, MEMSET, HOST; NULL: nothing to do */
   drv_event *event;        /* EVENT_RECORD, WAIT_EVENT */
   struct drv_graph *child; /* GRAPH; owned */
+  struct drv_graph_memory *memory; /* MEM_ALLOC; shared with the copies of the node */
+  CUdeviceptr address;             /* MEM_FREE */
   struct drv_node **needs;
   size_t n_needs, capacity;
   struct drv_node *origin; /* in a clone or an executable graph: which node it was made from */
@@ -33,6 +35,14 @@ CUresult drv_graph_add(drv_graph *g, CUgraphNodeType type, drv_op *op, drv_node 
 bool drv_node_need(drv_node *n, drv_node *other); /* false: out of memory */
 /* A copy of an operation that can be given to a stream; NULL: out of memory. */
 drv_op *drv_op_copy(const drv_op *op);
+/* Memory that a node allocates: an allocation in stream order of a captured stream, and its end. */
+CUresult drv_capture_alloc(drv_stream *s, size_t bytes, CUdeviceptr *address);
+CUresult drv_capture_free(drv_stream *s, CUdeviceptr address);
+CUresult drv_capture_node(drv_stream *s, CUgraphNodeType type, drv_node **to);
+void drv_graph_memory_share(struct drv_graph_memory *m); /* NULL is fine */
+void drv_graph_memory_drop(struct drv_graph_memory *m);
+/* The program frees it itself, in place of a node. */
+void drv_graph_memory_freed(struct drv_graph_memory *m);
 /* The node of an executable graph that was made from this one; NULL. */
 drv_node *drv_exec_node(CUgraphExec exec, CUgraphNode node);
 /* Whether `node` comes before, or is, one of these. */

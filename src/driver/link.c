@@ -1,9 +1,8 @@
 /* link.c: cuLink*. PTX cannot be linked into PTX without care, and need not be: the linked image simply holds
- * the units' texts, and the machine resolves their symbols when they are loaded, one after the other. The
- * image is
+ * the units' texts, and the machine resolves their symbols, one unit loaded after the other. The image is
  *
- *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit u64 bytes of text, the text, a
- * NUL
+ *   magic "MTRL", u32 number of units, u64 bytes of all; then for each unit its name and its text,
+ *   each as u64 bytes, the bytes, a NUL
  *
  * Every number in it is checked: a program may store such an image and load another.
  */
@@ -75,18 +74,35 @@ void drv_program_order(drv_program *p) {
 
 /* ------------------------------------------------------------------ the image */
 
+static void put_text(base_text *to, const char *text, uint64_t n) {
+  base_put(to, (const char *)&n, sizeof n);
+  base_put(to, text, (size_t)n);
+  base_put(to, "", 1);
+}
+
+/* The text at *at, NUL-terminated; NULL: the image is damaged. */
+static const char *get_text(const char *image, uint64_t all, uint64_t *at, uint64_t *n) {
+  if (all - *at < sizeof *n)
+    return NULL;
+  memcpy(n, image + *at, sizeof *n);
+  *at += sizeof *n;
+  if (*n >= all - *at || image[*at + *n] != 0)
+    return NULL;
+  const char *text = image + *at;
+  *at += *n + 1;
+  return text;
+}
+
 static void put_image(base_text *to, const drv_program *p) {
   uint64_t bytes = HEADER_BYTES;
   for (uint32_t i = 0; i < p->n_units; i++)
-    bytes += sizeof(uint64_t) + p->units[i]->text_bytes + 1;
+    bytes += 2 * (sizeof(uint64_t) + 1) + strlen(p->units[i]->name) + p->units[i]->text_bytes;
   base_put(to, MAGIC, 4);
   base_put(to, (const char *)&p->n_units, sizeof p->n_units);
   base_put(to, (const char *)&bytes, sizeof bytes);
   for (uint32_t i = 0; i < p->n_units; i++) {
-    uint64_t n = p->units[i]->text_bytes;
-    base_put(to, (const char *)&n, sizeof n);
-    base_put(to, p->units[i]->text, (size_t)n);
-    base_put(to, "", 1);
+    put_text(to, p->units[i]->name, strlen(p->units[i]->name));
+    put_text(to, p->units[i]->text, p->units[i]->text_bytes);
   }
 }
 
@@ -101,18 +117,15 @@ CUresult drv_link_open(drv_device *d, drv_program *p, const void *image, size_t 
   if (all > bytes || all < HEADER_BYTES)
     return CUDA_ERROR_INVALID_IMAGE;
   uint64_t at = HEADER_BYTES;
+  p->told = true; /* when the units were added */
   for (uint32_t i = 0; i < units; i++) {
     uint64_t n;
-    if (all - at < sizeof n)
+    const char *name = get_text(base, all, &at, &n), *text = name ? get_text(base, all, &at, &n) : NULL;
+    if (!text)
       return CUDA_ERROR_INVALID_IMAGE;
-    memcpy(&n, base + at, sizeof n);
-    at += sizeof n;
-    if (n >= all - at)
-      return CUDA_ERROR_INVALID_IMAGE;
-    CUresult r = drv_program_add(d, p, base + at, (size_t)n, "PTX", log);
+    CUresult r = drv_program_add(d, p, text, (size_t)n, name, log);
     if (r != CUDA_SUCCESS)
       return r;
-    at += n + 1;
   }
   return CUDA_SUCCESS;
 }

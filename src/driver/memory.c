@@ -200,6 +200,11 @@ CUresult drv_cuMemFree(CUdeviceptr address) {
     r = drv_wait_device(m->context->device);
   if (r != CUDA_SUCCESS)
     return r;
+  m = drv_memory_at(address);
+  if (m && m->graph) {
+    drv_graph_memory_freed(m->graph);
+    return CUDA_SUCCESS;
+  }
   return drv_memory_release(address); /* looked up again: it may have gone while we waited */
 }
 

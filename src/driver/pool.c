@@ -15,10 +15,8 @@ CUresult drv_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemor
     return r;
   if (!p)
     return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture) {
-    drv_capture_invalid(s);
-    return drv_refuse("cuMemAllocAsync in a captured stream");
-  }
+  if (s->capture)
+    return drv_capture_alloc(s, bytes, address);
   return drv_pool_allocate(address, bytes, p, s->context);
 }
 
@@ -37,9 +35,11 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     return r;
   if (!m || m->address != address || m->kind != DRV_DEVICE_MEMORY || m->freeing)
     return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture) {
-    drv_capture_invalid(s);
-    return drv_refuse("cuMemFreeAsync in a captured stream");
+  if (s->capture)
+    return drv_capture_free(s, address);
+  if (m->graph) { /* stays the graph's: its next launch has it again */
+    drv_graph_memory_freed(m->graph);
+    return CUDA_SUCCESS;
   }
   drv_op *op = drv_op_new(DRV_OP_FREE);
   if (!op)

@@ -80,7 +80,7 @@ static CUresult add_ptx(drv_device *d, drv_program *p, const char *name, const c
   p->units[p->n_units++] = m;
   if (whole)
     ptx_check(m);
-  if (m->diags->n_errors + m->diags->n_warnings > 0) {
+  if (m->diags->n_errors + m->diags->n_warnings > 0 && !p->told) {
     base_text said = {0};
     base_diags_print(m->diags, &said);
     if (said.bytes && log)

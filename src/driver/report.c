@@ -186,16 +186,17 @@ void drv_say_hang(drv_device *d) {
 
 /* ------------------------------------------------------------------ counts */
 
+/* Where launches ran side by side, each has the others' share too: the machine counts all of it together. */
 void drv_say_stats(drv_device *d, const drv_op *op) {
   if (!muster_session_get()->stats)
     return;
   sim_stats now;
   sim_device_stats(d->sim, &now);
   const drv_launch *l = &op->launch;
-  muster_session_say(MUSTER_MESSAGE_STATS,
-                     "%s grid %u,%u,%u block %u,%u,%u: device so far %llu thread instructions in %llu warp "
-                     "instructions, %llu blocks, %llu loops slept",
-                     l->function->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                     l->block[2], (unsigned long long)now.thread_insns, (unsigned long long)now.warp_insns,
-                     (unsigned long long)now.blocks, (unsigned long long)now.loops_slept);
+  muster_session_say(
+      MUSTER_MESSAGE_STATS,
+      "%s: launch %llu, grid %u,%u,%u, block %u,%u,%u: %llu thread instructions in %llu warp instructions",
+      l->function->name, (unsigned long long)op->launch_id, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+      l->block[1], l->block[2], (unsigned long long)(now.thread_insns - op->thread_insns),
+      (unsigned long long)(now.warp_insns - op->warp_insns));
 }

@@ -186,6 +186,68 @@ static void children(void) {
   OK(cuGraphDestroy(outer));
 }
 
-const t_test t_graph_tests[] = {{"capture", capture, false},     {"unjoined", unjoined, false},
-                                {"forbidden", forbidden, false}, {"by_hand", by_hand, false},
-                                {"children", children, false},   {NULL, NULL, false}};
+/* Memory that lives from one node of a graph to another. */
+static void memory(void) {
+  CUgraph graph;
+  CUgraphExec exec;
+  CUgraphNode alloc, fill, copy, end;
+  CUstream s;
+  unsigned value = 8, n = 256, got[2] = {0, 0};
+  uint64_t used;
+  CUdeviceptr p;
+  OK(cuGraphCreate(&graph, 0));
+  CUDA_MEM_ALLOC_NODE_PARAMS a = {
+      .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+      .bytesize = 4096};
+  OK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &a));
+  CHECK(a.dptr != 0);
+  void *params[] = {&a.dptr, &value, &n};
+  CUDA_KERNEL_NODE_PARAMS k = {.func = t_kernel("fill"),
+                               .gridDimX = 1,
+                               .gridDimY = 1,
+                               .gridDimZ = 1,
+                               .blockDimX = 256,
+                               .blockDimY = 1,
+                               .blockDimZ = 1,
+                               .kernelParams = params};
+  OK(cuGraphAddKernelNode(&fill, graph, &alloc, 1, &k));
+  CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                     .srcDevice = a.dptr + 1020,
+                     .dstMemoryType = CU_MEMORYTYPE_HOST,
+                     .dstHost = got,
+                     .WidthInBytes = 4,
+                     .Height = 1,
+                     .Depth = 1};
+  OK(cuGraphAddMemcpyNode(&copy, graph, &fill, 1, &c, t_context));
+  OK(cuGraphAddMemFreeNode(&end, graph, &copy, 1, a.dptr));
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuGraphLaunch(exec, NULL));
+  OK(cuGraphLaunch(exec, NULL));
+  OK(cuCtxSynchronize(NULL));
+  EQUAL(got[0], 8);
+  OK(cuGraphMemFreeNodeGetParams(end, &p));
+  EQUAL(p, a.dptr);
+  OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &used));
+  CHECK(used >= 4096);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+  OK(cuDeviceGraphMemTrim(0));
+  OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  OK(cuMemAllocAsync(&p, 1024, s));
+  OK(LAUNCH(t_kernel("fill"), 1, 256, 0, s, &p, &value, &n));
+  OK(cuMemcpyDtoHAsync(&got[1], p + 1020, 4, s));
+  OK(cuMemFreeAsync(p, s));
+  OK(cuStreamEndCapture(s, &graph));
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuGraphLaunch(exec, s));
+  OK(cuStreamSynchronize(s));
+  EQUAL(got[1], 8);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+}
+
+const t_test t_graph_tests[] = {
+    {"capture", capture, false}, {"unjoined", unjoined, false}, {"forbidden", forbidden, false},
+    {"by_hand", by_hand, false}, {"children", children, false}, {"graph_memory", memory, false},
+    {NULL, NULL, false}};
