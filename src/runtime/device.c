@@ -80,8 +80,8 @@ cudaError_t rt_cudaGetDeviceFlags(unsigned *flags) {
   cudaError_t error = rt_handle(rt_device(), &cu, &handle);
   if (error == cudaSuccess)
     error = rt_error(cu->cuDevicePrimaryCtxGetState(handle, flags, &active));
-  /* Mapped memory needs no flag on any device with unified addressing, so the runtime always reports it. */
-  *flags |= CU_CTX_MAP_HOST;
+  if (error == cudaSuccess)
+    *flags |= CU_CTX_MAP_HOST; /* with unified addressing memory is always mapped, and the runtime says so */
   return error;
 }
 

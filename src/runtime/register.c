@@ -50,6 +50,14 @@ struct rt_symbol {
 static pthread_mutex_t rt_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_binary *rt_binaries;
 
+/* Set when the process ends: what still runs on the device is then neither waited for nor unloaded. A binary
+ * takes its leave in an exit handler too, so this one is registered after each, to be called before it. */
+static bool rt_exiting;
+
+static void rt_exit(void) {
+  rt_exiting = true;
+}
+
 /* ------------------------------------------------------------------ addresses to symbols */
 
 static struct rt_symbol **rt_slots; /* open addressing, at most half full; a removed one is RT_GONE */
@@ -159,6 +167,7 @@ static cudaError_t rt_load_binary(const muster_driver *cu, struct rt_binary *bin
   if (binary->tried)
     return binary->error;
   binary->tried = true;
+  atexit(rt_exit);
   const struct rt_wrapper *wrapper = binary->wrapper;
   CUresult result;
   if (wrapper->magic != RT_WRAPPER_MAGIC || wrapper->version < 1 || wrapper->version > 2) {
@@ -302,9 +311,9 @@ void rt___cudaUnregisterFatBinary(void **handle) {
       free(symbol);
     }
     cudaError_t why;
-    const muster_driver *cu = binary->library ? rt_driver(&why) : NULL;
+    const muster_driver *cu = binary->library && !rt_exiting ? rt_driver(&why) : NULL;
     if (cu)
-      cu->cuLibraryUnload(binary->library); /* at exit the driver may be gone already: no error to report */
+      cu->cuLibraryUnload(binary->library);
     free(binary->linked);
     free(binary);
   }

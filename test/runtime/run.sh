@@ -101,11 +101,13 @@ TWO" ] || fail "$(cat "$work/out")"
   under static sh -c "'$PROGRAMS/kernels.static' && exit 3" || [ $? = 3 ] || fail "the child failed"
 }
 
-test_damaged() { # files that are no good ELF files: looked at and left
-  for bytes in 0 10 63 64 200 4000; do
+test_damaged() { # files that are no good ELF files
+  "$PROGRAMS/runtime_elf" "$PROGRAMS/plugin.shared"
+  for bytes in 0 10 63 64; do # the loader refuses them; what was preloaded looks at nothing
     head -c $bytes "$PROGRAMS/plugin.shared" >"$work/short.so"
-    under shared "$PROGRAMS/runtime_loads" "$work/short.so" >"$work/out" 2>&1 && fail "loaded $bytes bytes"
-    [ $? -lt 128 ] || fail "crashed on $bytes bytes"
+    code=0
+    under shared "$PROGRAMS/runtime_loads" "$work/short.so" >"$work/out" 2>&1 || code=$?
+    [ $code = 1 ] || fail "ended with $code on $bytes bytes"
   done
 }
 
