@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -78,29 +79,49 @@ void tool_help(void) {
   printf("\nmuster COMMAND --help prints a command's options; man muster says the rest.\n");
 }
 
-void tool_help_command(tool_command command) {
+/* "  LEFT      text", the text wrapped behind a column of its own. */
+static void entry(const char *left, const char *text, const char *default_text) {
+  printf("  %-24s ", left);
+  char *whole = default_text ? tool_format("%s (default: %s)", text, default_text) : tool_format("%s", text);
+  wrapped(whole, 27);
+  free(whole);
+}
+
+static void options(tool_command command) {
   enum { RUN = 1 << TOOL_RUN, INFO = 1 << TOOL_INFO, PLAN = 1 << TOOL_PLAN };
-  usages(command);
-  const char *pending = NULL;
-  char left[64];
-#define SECTION(title) pending = title;
-#define OPTION(id, name, kind, argument, commands, who, default_text, help)              \
-  if ((commands) & 1 << command) {                                                       \
-    if (pending)                                                                         \
-      printf("\n%s:\n", pending);                                                        \
-    pending = NULL;                                                                      \
-    const char *a = argument, *d = default_text;                                         \
-    snprintf(left, sizeof left, "--%s%s%s", name, a ? " " : "", a ? a : "");             \
-    printf("  %-24s ", left);                                                            \
-    char *text = d ? tool_format("%s (default: %s)", help, d) : tool_format("%s", help); \
-    wrapped(text, 27);                                                                   \
-  }
+  static const struct {
+    const char *section; /* or an option: */
+    const char *name, *argument;
+    unsigned commands;
+    const char *default_text, *help;
+  } rows[] = {
+#define SECTION(title) {.section = title},
+#define OPTION(id, name, kind, argument, commands, who, default_text, help) \
+  {NULL, name, argument, commands, default_text, help},
 #include "options.def"
+  };
+  const char *section = NULL; /* printed with the first of its options that the command has */
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].section)
+      section = rows[i].section;
+    if (!(rows[i].commands & 1u << command))
+      continue;
+    if (section)
+      printf("\n%s:\n", section);
+    section = NULL;
+    const char *argument = rows[i].argument;
+    char *left = tool_format("--%s%s%s", rows[i].name, argument ? " " : "", argument ? argument : "");
+    entry(left, rows[i].help, rows[i].default_text);
+    free(left);
+  }
+}
+
+void tool_help_command(tool_command command) {
+  usages(command);
+  options(command);
   if (command == TOOL_RUN) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");
-#define SPEC(form, what)    \
-  printf("  %-24s ", form); \
-  wrapped(what, 27);
+#define SPEC(form, what) entry(form, what, NULL);
 #include "specs.def"
     printf("  TYPE is s8 s16 s32 s64 u8 u16 u32 u64 f16 bf16 f32 f64, or b8 b16 b32 b64; i32 is s32.\n");
   }

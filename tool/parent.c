@@ -80,7 +80,7 @@ static void message(state *s, char *packet, size_t bytes) {
     s->unmodelled |= strcmp(kinds[i].name, "unmodelled") == 0;
     s->failure |= strcmp(kinds[i].name, "failure") == 0;
     if (kinds[i].shown == ALWAYS || (kinds[i].shown == UNLESS_QUIET && !s->options->quiet) ||
-        (kinds[i].shown == WITH_STATS && s->options->stats))
+        (kinds[i].shown == WITH_STATS && s->options->stats && tool_select_launch(s->options, text)))
       tool_print(text);
     return;
   }

@@ -51,8 +51,15 @@ static int run_kernel(const tool_options *o) {
 }
 
 int tool_run(const tool_options *o) {
-  if (o->gpu && !tool_profile_check(o->gpu))
+  if ((o->gpu && !tool_profile_check(o->gpu)) || !tool_select_begin(o))
     return TOOL_USAGE;
+  if (!o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
+    tool_error("--%s chooses launches for --stats, which is not given", o->kernel_regex ? "kernel-regex"
+                                                                        : o->has.launch_skip
+                                                                            ? "launch-skip"
+                                                                            : "launch-count");
+    return TOOL_USAGE;
+  }
   if (o->kernel)
     return run_kernel(o);
   if (o->n_rest == 0) {

@@ -107,6 +107,12 @@ typedef struct tool_child {
 /* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). */
 int tool_parent_run(const tool_child *c, const tool_options *o);
 
+/* ------------------------------------------------------------------ select.c: which launches count */
+/* Reads --kernel-regex; false, having said why, if it is no regular expression. */
+bool tool_select_begin(const tool_options *o);
+/* Whether the next launch, of the kernel whose name `text` begins with, is among those asked for. */
+bool tool_select_launch(const tool_options *o, const char *text);
+
 /* ------------------------------------------------------------------ compile.c: FILE.cu, FILE.c */
 typedef enum tool_artifact { TOOL_EXECUTABLE, TOOL_MODULE } tool_artifact;
 /* Compiles `file` into a new temporary folder; `*made` is the path. Remove with tool_compile_clean. */

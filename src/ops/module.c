@@ -6,6 +6,8 @@
  */
 #include "ops.h"
 
+#include "base/name.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +178,7 @@ static muster_result name_kernel(muster_kernel *k, CUfunction lazy) {
   if (answer != CUDA_SUCCESS || !name)
     return ops_fail_cu(k->module->device, answer, "cannot ask for a kernel's name (CUDA 12.3 and later can)");
   k->info = (muster_kernel_info){.size = sizeof k->info, .name = name};
-  k->plain = strdup(ops_plain_name(name, plain, sizeof plain) ? plain : name);
+  k->plain = strdup(base_plain_name(name, plain, sizeof plain) ? plain : name);
   if (!k->plain)
     return ops_no_memory();
   k->info.plain_name = k->plain;
@@ -315,7 +317,7 @@ static void list_names(const muster_module *m, const char *asked, char *to, size
   to[0] = 0;
   for (size_t i = 0; i < m->n_kernels && at < bytes; i++) {
     const muster_kernel *k = &m->kernels[i];
-    if (asked && !ops_name_matches(asked, k->info.name, k->plain))
+    if (asked && !base_name_matches(asked, k->info.name, k->plain))
       continue;
     if (n++ == 8) {
       snprintf(to + at, bytes - at, ", ...");
@@ -339,7 +341,7 @@ muster_result muster_module_find(muster_module *module, const char *name, muster
       matches = 1;
       break;
     }
-    if (ops_name_matches(name, k->info.name, k->plain)) {
+    if (base_name_matches(name, k->info.name, k->plain)) {
       matches++;
       found = k;
     }

@@ -43,12 +43,6 @@ muster_result ops_fail(muster_result result, const char *format, ...) __attribut
 muster_result ops_fail_cu(muster_device *device, CUresult answer, const char *what);
 muster_result ops_no_memory(void);
 
-/* name.c: the plain name of an Itanium-mangled one, "ns::scale" for _ZN2ns5scaleIiEEvPT_; false: not mangled,
- * or not understood. */
-bool ops_plain_name(const char *mangled, char *to, size_t bytes);
-/* Whether a person who writes `asked` means the kernel of that mangled and plain name. */
-bool ops_name_matches(const char *asked, const char *mangled, const char *plain);
-
 /* image.c: what of an image can be given to the driver. */
 typedef enum ops_part_kind { OPS_PTX, OPS_FATBIN, OPS_CUBIN } ops_part_kind;
 typedef struct ops_part {

@@ -196,6 +196,10 @@ static void options(void) {
   char *text = tool_options_for_device(&o);
   CHECK_TEXT(text, "run --gpu=h200 --seed=16");
   free(text);
+  o.gpu = "a b%\"'\t\x7f";
+  text = tool_options_for_device(&o);
+  CHECK_TEXT(text, "run --gpu=a%20b%25%22%27%09%7F --seed=16");
+  free(text);
   static const char *const names[] = {"grid", "block", "shared"};
   CHECK_TEXT(tool_nearest("gird", names, 3), "grid");
   CHECK_TEXT(tool_nearest("blokc", names, 3), "block");

@@ -4,7 +4,7 @@
  * is read, template arguments are passed over, parameters are not looked at. Pure functions of their text; a
  * name that is not understood simply has no plain form.
  */
-#include "ops.h"
+#include "base/name.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static bool part(reader *r, bool first) {
   return true;
 }
 
-bool ops_plain_name(const char *mangled, char *to, size_t bytes) {
+bool base_plain_name(const char *mangled, char *to, size_t bytes) {
   reader r = {.at = mangled, .to = to, .end = to + bytes};
   if (bytes == 0 || strncmp(mangled, "_Z", 2) != 0)
     return false;
@@ -145,7 +145,7 @@ bool ops_plain_name(const char *mangled, char *to, size_t bytes) {
   return !first;
 }
 
-bool ops_name_matches(const char *asked, const char *mangled, const char *plain) {
+bool base_name_matches(const char *asked, const char *mangled, const char *plain) {
   if (strcmp(asked, mangled) == 0 || strcmp(asked, plain) == 0)
     return true;
   size_t n = strlen(plain), m = strlen(asked); /* scale and ns::scale both mean a::ns::scale */

@@ -4,11 +4,12 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/name.h"
 #include "ops/ops.h"
 
 static const char *plain(const char *mangled) {
   static char text[256];
-  return ops_plain_name(mangled, text, sizeof text) ? text : NULL;
+  return base_plain_name(mangled, text, sizeof text) ? text : NULL;
 }
 
 static void names(void) {
@@ -28,11 +29,11 @@ static void names(void) {
         !plain("_Z5scaleI"));
   CHECK(!plain("_Z99999999999999999999x") && !plain(""));
   char small[4];
-  CHECK(!ops_plain_name("_Z5scalePf", small, sizeof small) && ops_plain_name("_Z1kv", small, 2) &&
-        !ops_plain_name("_Z1kv", small, 1));
-  CHECK(ops_name_matches("scale", "_ZN2ns5scaleEPff", "ns::scale") &&
-        ops_name_matches("ns::scale", "_Z", "a::ns::scale"));
-  CHECK(!ops_name_matches("cale", "_ZN2ns5scaleEPff", "ns::scale") && !ops_name_matches("", "_Z1k", "k"));
+  CHECK(!base_plain_name("_Z5scalePf", small, sizeof small) && base_plain_name("_Z1kv", small, 2) &&
+        !base_plain_name("_Z1kv", small, 1));
+  CHECK(base_name_matches("scale", "_ZN2ns5scaleEPff", "ns::scale") &&
+        base_name_matches("ns::scale", "_Z", "a::ns::scale"));
+  CHECK(!base_name_matches("cale", "_ZN2ns5scaleEPff", "ns::scale") && !base_name_matches("", "_Z1k", "k"));
 }
 
 static muster_result parts_of(const void *bytes, size_t n, size_t *count, ops_part *first) {
