@@ -14,6 +14,11 @@
 // stdout: cudaErrorIllegalAddress, and again
 // stderr~ ^muster: .*past_shared.*faults\.cu:@shared@
 // lines: 1
+// run: local
+// stdout~ ^cudaError(IllegalAddress|LaunchFailure), and again$
+// stderr~ ^muster: .*past_local.*faults\.cu:@local@
+// lines: 1
+// cpu: a GPU may have mapped what lies behind
 // run: freed
 // cpu: a GPU may still have the memory mapped
 // stdout: cudaErrorIllegalAddress, and again
@@ -61,6 +66,13 @@ __global__ void past_shared(int *out, int index) {
   *out = row[threadIdx.x + index]; // here: shared
 }
 
+__global__ void past_local(int *out, int index) {
+  volatile int row[8];
+  for (int i = 0; i < 8; i++)
+    row[i] = i;
+  *out = row[index + (threadIdx.x & 7)]; // here: local
+}
+
 __global__ void trapped(void) {
   if (threadIdx.x == 7)
     __trap(); // here: trap
@@ -103,6 +115,8 @@ int main(int argc, char **argv) {
     odd_address<<<1, 32>>>((char *)words);
   else if (!strcmp(what, "shared"))
     past_shared<<<1, 32>>>(words, 1 << 20);
+  else if (!strcmp(what, "local"))
+    past_local<<<1, 32>>>(words, 1 << 28);
   else if (!strcmp(what, "trap"))
     trapped<<<1, 32>>>();
   else if (!strcmp(what, "assert"))
