@@ -1,0 +1,69 @@
+# demo.sh: what muster shows on a machine without a GPU. Sourced by ./dev.
+
+muster=build/bin/muster
+
+# demo_part WHAT COMMAND...: says what comes, runs it, indents its last line.
+demo_part() {
+  say ""
+  say "$1"
+  shift
+  "$@" >build/demo.log 2>&1 || { cat build/demo.log; die "the demo failed: $*"; }
+  tail -1 build/demo.log | sed 's/^/    /'
+}
+
+# The bytes of FILE, counted by a kernel of the tour that reads the file as its buffer.
+demo_histogram() {
+  bytes=$(wc -c <"$1")
+  $muster run --quiet --kernel byte_histogram --grid 16 --block 256 --arg "file:$1" --arg "u32:$bytes" \
+    --arg zero:1024 --out 2:build/demo.counts examples/2-sync-and-atomics/byte_histogram.cu
+  od -An -v -tu4 -w4 build/demo.counts | awk -v bytes="$bytes" '
+    { count[NR - 1] = $1; sum += $1 }
+    END {
+      for (shown = 0; shown < 5; shown++) {
+        best = 0
+        for (byte in count) if (count[byte] > count[best]) best = byte
+        if (count[best] == 0) break
+        line = line sprintf("  %s x %d", best > 32 && best < 127 ? sprintf("\"%c\"", best) : "byte " best, count[best])
+        count[best] = 0
+      }
+      printf "%d of %d bytes counted, the most frequent:%s\n", sum, bytes, line
+      exit sum != bytes
+    }'
+}
+
+# 16384 ones times ones in 32 blocks, the kernel as plain C; awk adds the 32 partial sums.
+demo_dot() {
+  $muster run --quiet --kernel dot_kernel --grid 32 --block 256 --shared 1024 --arg zero:128 \
+    --arg fill:f32:16384:1 --arg fill:f32:16384:1 --arg u32:16384 --out 0:build/demo.partial \
+    examples/3-thread-cooperation/dot.cu
+  od -An -v -tfF -w4 build/demo.partial |
+    awk '{ sum += $1 } END { print "the dot product of 16384 ones is", sum; exit sum != 16384 }'
+}
+
+# Eight rows, by one block a row and by four that meet at the group barrier: the same numbers.
+demo_group() {
+  for blocks in 1 4; do
+    $muster run --quiet --kernel normalise --grid "$blocks,8" --block 1024 --cooperative \
+      --arg random:u32:40000 --arg u32:8 --arg u32:5000 --arg u32:6 --arg zero:4096 --arg zero:1024 \
+      --out "0:build/demo.rows.$blocks" examples/1-group-barrier/small_batch.cu
+  done
+  cmp build/demo.rows.1 build/demo.rows.4 &&
+    say "8 rows of 5000 words, 6 dependent steps: one block a row and four blocks a row agree to the last bit"
+}
+
+demo_without_gpu() { # demo_without_gpu FILE
+  say "No GPU is needed for what follows: the CPU device of muster runs CUDA programs as nvcc made them."
+  if [ -n "$(find_nvcc)" ]; then
+    demo_part "A barrier for groups of blocks beside the barrier of the whole grid, 4 x 32 blocks of 128 threads:" \
+      $muster run build/examples/1-group-barrier/reset_segments
+    demo_part "The dot product of 64 x 256 elements, by 32 blocks of 256 threads:" \
+      $muster run build/examples/3-thread-cooperation/dot
+  else
+    say "There is no nvcc here: the same kernels as plain C, compiled by clang and launched by muster."
+    demo_part "The group barrier, four blocks a row against one:" demo_group
+    demo_part "The dot product of 64 x 256 elements, by 32 blocks of 256 threads:" demo_dot
+  fi
+  demo_part "How often each byte occurs in $1, counted by 16 blocks in shared memory:" demo_histogram "$1"
+  say ""
+  say "What an H200 said to all of it, and to every claim of the articles: doc/tour.md"
+}
