@@ -15,10 +15,13 @@ find_nvcc() {
   return 0
 }
 
-# packages_for COMMAND:PACKAGE...: the packages whose command is missing.
+# packages_for COMMAND:PACKAGE HEADER.h:PACKAGE ...: the packages whose command or header is missing.
 packages_for() {
   for pair; do
-    have "${pair%%:*}" || printf '%s ' "${pair#*:}"
+    case "${pair%%:*}" in
+    *.h) [ -e "/usr/include/${pair%%:*}" ] ;;
+    *) have "${pair%%:*}" ;;
+    esac || printf '%s ' "${pair#*:}"
   done
 }
 
@@ -59,13 +62,19 @@ fetch_nvcc() {
   mv "$toolchain.part" "$toolchain"
 }
 
-# need build|test: everything that the step needs is here afterwards, or it has said why not.
+# need build|test|bench: everything that the step needs is here afterwards, or it has said why not.
 need() {
   mkdir -p build
   pip=
   [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
   tools=
-  [ "$1" = build ] || tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck"
+  case "$1" in
+  test) tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
+  fuzz) tools="clang-19:clang-19 clang-19:libclang-rt-19-dev" ;;
+  bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;
+  esac
+  # A machine with a GPU and no package registry runs the tour without the CPU device.
+  have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev $tools"
   libraries=
   for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev; do
     printf '#include <%s>\n' "${pair%%:*}" | cc -E -x c - >/dev/null 2>&1 || libraries="$libraries ${pair#*:}"

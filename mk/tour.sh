@@ -2,7 +2,6 @@
 
 recorded=bench/results/h200/tour.tsv
 
-tour_document() { if [ "$1" = zh ]; then say doc/tour.zh.md; else say doc/tour.md; fi; }
 tour_markdown() { build/examples/tour markdown $recorded "$1" examples; }
 
 have_gpu() { have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q GPU; }
