@@ -105,9 +105,9 @@ static void take_out(sim_span *spans, uint32_t *n, uint32_t at) {
   --*n;
 }
 
-/* What the host allocates lies at the low end, first fit over the gaps. What the machine itself needs grows down from
- * the other end, so that it does not move into what a program has just freed and may still use by mistake. Addresses
- * are a pure function of the calls so far. */
+/* What the host allocates lies at the low end, first fit over the gaps. What the machine itself needs grows
+ * down from the other end, so that it does not move into what a program has just freed and may still use by
+ * mistake. Addresses are a pure function of the calls so far. */
 static uint64_t find_low(const sim_memory *m, uint64_t size) {
   uint64_t begin = base_of(m) + SIM_GRANULE, at = begin; /* the range's begin is no address */
   if (m->low_used < m->low_end - begin)
@@ -150,7 +150,8 @@ uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, co
   } else if (at < m->top) {
     m->top = at;
   }
-  memset(m->granules + (at - base_of(m)) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN, size / SIM_GRANULE);
+  memset(m->granules + (at - base_of(m)) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN,
+         size / SIM_GRANULE);
   if (m->defined)
     memset(m->defined + (at - base_of(m)) / 8, constant || kind == SIM_MEMORY_MODULE ? 0xff : 0, size / 8);
   return at;
