@@ -56,9 +56,9 @@ static inline float fma_in_bf16(float a, float b, float c) {
   v = ((double)__builtin_fabsf(f) > __builtin_fabs(t) ? v - 1 : v) | 1; /* towards zero, and odd */
   return ((double)f == t) | (t - t != 0) ? f : f32_of(v);
 }
-/* .oob: 0xffff, the NaN that stands for "outside of a tensor", makes the result 0; on an H200 as the second
- * operand alone. */
-#define OUTSIDE(h) (((h) & 0xffff) == 0xffff)
+/* .oob: 0x7ff7, the NaN that stands for "outside of a tensor", as either factor makes the result 0, on an
+ * H200. */
+#define OUTSIDE(h) (((h) & 0x7fff) == 0x7ff7)
 
 #define ONE2(t, name, operator)                                             \
   static inline uint32_t name##_##t##_of(uint32_t a, uint32_t b, int how) { \
@@ -86,7 +86,7 @@ BOTH2(mul, *)
   static inline uint32_t fma_##t##_of(uint32_t a, uint32_t b, uint32_t c, int how) {                    \
     a &= 0xffff, b &= 0xffff, c &= 0xffff;                                                              \
     uint32_t r = out_##t(fma_in_##t(in_##t(a, how), in_##t(b, how), in_##t(c, how)), how);              \
-    return how & H_OOB && OUTSIDE(b) ? 0 : r;                                                           \
+    return how & H_OOB && (OUTSIDE(a) || OUTSIDE(b)) ? 0 : r;                                           \
   }                                                                                                     \
   static inline uint32_t fma_##t##_pair(uint32_t a, uint32_t b, uint32_t c, int how) {                  \
     return fma_##t##_of(a, b, c, how) | fma_##t##_of(a >> 16, b >> 16, c >> 16, how) << 16;             \
