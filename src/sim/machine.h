@@ -645,7 +645,6 @@ void sim_place_fill(const sim_block *b, const sim_warp *w, const sim_func *f, co
                     uint32_t lane, sim_place *out);
 
 /* builtin.c: functions that the machine itself has: vprintf, malloc, free, __assertfail */
-typedef struct sim_call sim_call;
 typedef bool sim_builtin(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args, uint8_t *result);
 sim_builtin *sim_builtin_find(const char *name);
 
