@@ -165,8 +165,8 @@ bool spell_scope(spell *s, base_text *out) {
   const char *p = f->operands;
   char joint = ' ';
   while (*p) {
-    bool wide = false;
-    if (*p == '~') {
+    bool wide = false, may_be_wide = *p == '~';
+    if (may_be_wide) {
       wide = variant % 2;
       variant /= 2;
       p++;
@@ -196,8 +196,8 @@ bool spell_scope(spell *s, base_text *out) {
       bool is_int = ptx_type_base(t) == PTX_BASE_UINT || ptx_type_base(t) == PTX_BASE_SINT;
       good = good && is_int && bits < 64;
       have = 64;
-    } else if (bits == 8 && strcmp(ptx_op_get(f->op)->class, "narrow") != 0) {
-      have = 16; /* integers of 8 bits have no registers of their own */
+    } else if (bits == 8 && may_be_wide) {
+      have = 16; /* the usual register for them */
     } else if (bits == 19) {
       have = 32;
     }
