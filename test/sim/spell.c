@@ -149,7 +149,7 @@ static unsigned lines_in(const base_text *t) {
   return n;
 }
 
-bool spell_kernel(spell *s, const char *name, base_text *out) {
+bool spell_scope(spell *s, base_text *out) {
   const ptx_form_info *f = ptx_form_get(s->form);
   base_text declare = {0}, before = {0}, insn = {0}, after = {0};
   unsigned variant = s->variant, table = 0;
@@ -165,8 +165,8 @@ bool spell_kernel(spell *s, const char *name, base_text *out) {
   const char *p = f->operands;
   char joint = ' ';
   while (*p) {
-    bool wide = false;
-    if (*p == '~') {
+    bool wide = false, may_be_wide = *p == '~';
+    if (may_be_wide) {
       wide = variant % 2;
       variant /= 2;
       p++;
@@ -196,8 +196,8 @@ bool spell_kernel(spell *s, const char *name, base_text *out) {
       bool is_int = ptx_type_base(t) == PTX_BASE_UINT || ptx_type_base(t) == PTX_BASE_SINT;
       good = good && is_int && bits < 64;
       have = 64;
-    } else if (bits == 8 && strcmp(ptx_op_get(f->op)->class, "narrow") != 0) {
-      have = 16; /* integers of 8 bits have no registers of their own */
+    } else if (bits == 8 && may_be_wide) {
+      have = 16; /* the usual register for them */
     } else if (bits == 19) {
       have = 32;
     }
@@ -244,23 +244,34 @@ bool spell_kernel(spell *s, const char *name, base_text *out) {
     base_text_free(&after);
     after = keep;
   }
+  base_puts(out, "  {\n");
+  base_puts(out, declare.bytes ? declare.bytes : "");
+  base_puts(out, before.bytes ? before.bytes : "");
+  s->line = lines_in(out) + 1;
+  base_puts(out, insn.bytes);
+  base_puts(out, after.bytes ? after.bytes : "");
+  base_puts(out, "  }\n");
+  base_text_free(&declare);
+  base_text_free(&before);
+  base_text_free(&insn);
+  base_text_free(&after);
+  return good;
+}
+
+bool spell_kernel(spell *s, const char *name, base_text *out) {
+  base_text scope = {0};
+  bool good = spell_scope(s, &scope);
   base_putf(out, ".visible .entry %s(.param .u64 from, .param .u64 to, .param .u32 count)\n{\n", name);
-  base_puts(out, "  .reg .b64 %in, %out, %t;\n  .reg .b32 %i, %n, %k, %cc, %ct;\n  .reg .pred %z;\n");
-  base_puts(out, declare.bytes);
+  base_puts(out, SPELL_REGISTERS);
   base_puts(out, "  mov.u32 %i, %ctaid.x;\n  mov.u32 %k, %ntid.x;\n  mov.u32 %n, %tid.x;\n"
                  "  mad.lo.u32 %i, %i, %k, %n;\n  ld.param.u32 %n, [count];\n  setp.ge.u32 %z, %i, %n;\n"
                  "  @%z ret;\n  ld.param.u64 %in, [from];\n  ld.param.u64 %out, [to];\n");
   base_putf(out, "  mad.wide.u32 %%in, %%i, %u, %%in;\n  mad.wide.u32 %%out, %%i, %u, %%out;\n", 8 * s->n_in,
             8 * s->n_out);
-  base_puts(out, before.bytes ? before.bytes : "");
-  s->line = lines_in(out) + 1;
-  base_puts(out, insn.bytes);
-  base_puts(out, after.bytes);
+  s->line += lines_in(out);
+  base_puts(out, scope.bytes);
   base_puts(out, "  ret;\n}\n");
-  base_text_free(&declare);
-  base_text_free(&before);
-  base_text_free(&insn);
-  base_text_free(&after);
+  base_text_free(&scope);
   return good;
 }
 
@@ -359,10 +370,10 @@ static const uint64_t edges_f64[] = {0,
                                      0x7fffffffffffffff};
 static const uint64_t edges_f16[] = {0,      1,      2,      0x3ff,  0x400,  0x401,  0x7ff,  0x1400, 0x37ff,
                                      0x3800, 0x3bfe, 0x3bff, 0x3c00, 0x3c01, 0x3e00, 0x4000, 0x6400, 0x6800,
-                                     0x77ff, 0x7800, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff};
-static const uint64_t edges_bf16[] = {0,      1,      2,      0x7f,   0x80,   0x81,   0xff,   0x3400,
-                                      0x3eff, 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4000, 0x4300,
-                                      0x4b00, 0x7eff, 0x7f00, 0x7f7f, 0x7f80, 0x7f81, 0x7fc0, 0x7fff};
+                                     0x77ff, 0x7800, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7ff7, 0x7fff};
+static const uint64_t edges_bf16[] = {0,      1,      2,      0x7f,   0x80,   0x81,   0xff,   0x3400, 0x3eff,
+                                      0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4000, 0x4300, 0x4b00, 0x7eff,
+                                      0x7f00, 0x7f7f, 0x7f80, 0x7f81, 0x7fc0, 0x7ff7, 0x7fff};
 
 #define EDGES(list) (edges = (list), n_edges = sizeof(list) / sizeof *(list))
 
@@ -435,8 +446,12 @@ static uint64_t part(const spell *s, uint64_t n, unsigned k, unsigned p) {
   return r;
 }
 
+bool spell_pairs;
+
 uint64_t spell_value(const spell *s, uint64_t n, unsigned k) {
   ptx_type t = s->in[k];
+  if (spell_pairs && s->n_in == 2)
+    return (uint32_t)n * UINT32_C(2654435761) >> 16 * k & 0xffff; /* an odd factor: each pair once */
   if (t == PTX_PRED)
     return spell_random(n * 64 + k) >> 20 & 1;
   unsigned lanes = ptx_type_lanes(t) > 1 ? ptx_type_lanes(t) : 1, bits = ptx_type_bits(t) / lanes;
