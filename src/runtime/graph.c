@@ -203,6 +203,40 @@ cudaError_t rt_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphN
   RT_CALL(cuGraphExecMemsetNodeSetParams, exec, node, parameters, context);
 }
 
+/* One end of a copy: the driver tells which pointer counts, the runtime has one for all. */
+static cudaPitchedPtr rt_end(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
+                             size_t width, size_t height) {
+  void *pointer = type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)host : (void *)(uintptr_t)device;
+  return (cudaPitchedPtr){pointer, pitch, width, height};
+}
+
+cudaError_t rt_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *copy) {
+  cudaError_t error;
+  CUDA_MEMCPY3D box;
+  const muster_driver *cu = rt_enter(&error);
+  if (!cu)
+    return error;
+  if (!copy)
+    return cudaErrorInvalidValue;
+  error = rt_error(cu->cuGraphMemcpyNodeGetParams(node, &box));
+  if (error != cudaSuccess)
+    return error;
+  const bool from_host = box.srcMemoryType == CU_MEMORYTYPE_HOST,
+             to_host = box.dstMemoryType == CU_MEMORYTYPE_HOST;
+  *copy = (cudaMemcpy3DParms){.srcPos = {box.srcXInBytes, box.srcY, box.srcZ},
+                              .srcPtr = rt_end(box.srcMemoryType, box.srcHost, box.srcDevice, box.srcPitch,
+                                               box.WidthInBytes, box.srcHeight),
+                              .dstPos = {box.dstXInBytes, box.dstY, box.dstZ},
+                              .dstPtr = rt_end(box.dstMemoryType, box.dstHost, box.dstDevice, box.dstPitch,
+                                               box.WidthInBytes, box.dstHeight),
+                              .extent = {box.WidthInBytes, box.Height, box.Depth},
+                              .kind = box.srcMemoryType == CU_MEMORYTYPE_UNIFIED ? cudaMemcpyDefault
+                                      : from_host
+                                          ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
+                                          : (to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice)};
+  return cudaSuccess;
+}
+
 cudaError_t rt_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *copy) {
   CUDA_MEMCPY3D box;
   const cudaError_t error = rt_box(&box, copy);
@@ -267,6 +301,38 @@ cudaError_t rt_cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t gr
 cudaError_t rt_cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                          const cudaGraphNode_t *after, size_t count, cudaEvent_t event) {
   RT_CALL(cuGraphAddEventWaitNode, node, graph, after, count, event);
+}
+
+cudaError_t rt_cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *after, size_t count,
+                                        CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphAddMemAllocNode, node, graph, after, count, parameters);
+}
+
+cudaError_t rt_cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+  RT_CALL(cuGraphMemAllocNodeGetParams, node, parameters);
+}
+
+cudaError_t rt_cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                       size_t count, void *pointer) {
+  RT_CALL(cuGraphAddMemFreeNode, node, graph, after, count, rt_address(pointer));
+}
+
+/* `pointer` is where the address goes. */
+cudaError_t rt_cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer) {
+  RT_CALL(cuGraphMemFreeNodeGetParams, node, pointer);
+}
+
+cudaError_t rt_cudaDeviceGetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value) {
+  RT_CALL(cuDeviceGetGraphMemAttribute, device, attribute, value);
+}
+
+cudaError_t rt_cudaDeviceSetGraphMemAttribute(int device, CUgraphMem_attribute attribute, void *value) {
+  RT_CALL(cuDeviceSetGraphMemAttribute, device, attribute, value);
+}
+
+cudaError_t rt_cudaDeviceGraphMemTrim(int device) {
+  RT_CALL(cuDeviceGraphMemTrim, device);
 }
 
 /* ------------------------------------------------------------------ the shape of a graph */

@@ -64,7 +64,7 @@ int main() {
   (void)cudaGetLastError();
 
   // node by node
-  cudaGraphNode_t fill, add, copy, host, last[2];
+  cudaGraphNode_t fill, add, copy, host;
   OK(cudaGraphCreate(&graph, 0));
   cudaMemsetParams set = {};
   set.dst = e, set.value = 2, set.elementSize = 4, set.width = 3, set.height = 1;
@@ -115,5 +115,26 @@ int main() {
   EXPECT(back, 22);
   OK(cudaGraphExecDestroy(exec));
   OK(cudaGraphDestroy(clone));
+
+  // memory that lives within a launch of the graph
+  cudaGraphNode_t last[2];
+  OK(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams allocate = {};
+  allocate.bytesize = 4096;
+  allocate.poolProps.allocType = cudaMemAllocationTypePinned;
+  allocate.poolProps.location.type = cudaMemLocationTypeDevice;
+  OK(cudaGraphAddMemAllocNode(&fill, graph, NULL, 0, &allocate));
+  EXPECT_TRUE(allocate.dptr != NULL);
+  set.dst = allocate.dptr, set.value = 77;
+  OK(cudaGraphAddMemsetNode(&add, graph, &fill, 1, &set));
+  OK(cudaGraphAddMemcpyNode1D(&last[0], graph, &add, 1, &back, allocate.dptr, 4, cudaMemcpyDeviceToHost));
+  OK(cudaGraphAddEmptyNode(&last[1], graph, &add, 1));
+  OK(cudaGraphAddMemFreeNode(&host, graph, last, 2, allocate.dptr));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  OK(cudaGraphLaunch(exec, one));
+  OK(cudaStreamSynchronize(one));
+  EXPECT(back, 77);
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
   return check_end();
 }
