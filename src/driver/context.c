@@ -108,7 +108,8 @@ CUresult drv_context_new(drv_device *d, unsigned flags, drv_context **to) {
   c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
   c->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   c->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
-  c->limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = d->profile->cc >= 80 ? (size_t)d->profile->l2_kib * 1024 / 16 * 3 : 0;
+  c->limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] =
+      d->profile->cc >= 80 ? (size_t)d->profile->l2_kib * 1024 / 16 * 3 : 0;
   c->next = d->contexts;
   d->contexts = c;
   c->legacy = drv_stream_new(c, 0, 0);

@@ -50,8 +50,9 @@ CUresult drv_fault_result(const sim_fault *fault) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* The line that CUDA writes to the program's standard error for a failed assertion, which programs and their tests
- * look for: the machine's text ends with what it is made of, "FILE:LINE: FUNCTION: assertion `EXPRESSION' failed". */
+/* The line that CUDA writes to the program's standard error for a failed assertion, which programs and their
+ * tests look for: the machine's text ends with what it is made of, "FILE:LINE: FUNCTION: assertion
+ * `EXPRESSION' failed". */
 static void say_assertion(const sim_fault *fault) {
   static const char middle[] = ": assertion `", end[] = "' failed";
   char place[4096], line[2048];
@@ -68,9 +69,10 @@ static void say_assertion(const sim_fault *fault) {
   size_t length = strlen(expression);
   if (length >= strlen(end) && strcmp(expression + length - strlen(end), end) == 0)
     length -= strlen(end);
-  int n = snprintf(line, sizeof line, "%.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s` failed.\n",
-                   (int)(at - from), from, p->block[0], p->block[1], p->block[2], p->thread[0], p->thread[1],
-                   p->thread[2], (int)length, expression);
+  int n =
+      snprintf(line, sizeof line, "%.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s` failed.\n",
+               (int)(at - from), from, p->block[0], p->block[1], p->block[2], p->thread[0], p->thread[1],
+               p->thread[2], (int)length, expression);
   if (n > 0 && write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
     return; /* nobody reads it */
 }
