@@ -309,6 +309,7 @@ typedef struct drv_function {
   struct ptx_module *unit;
   uint32_t unit_index, index; /* ptx_func in its unit */
   const char *name;
+  char *plain;        /* as people write it, for messages; owned */
   sim_kernel *kernel; /* NULL until something needs it */
   sim_kernel_info info;
   bool counted; /* info.registers is the real compiler's */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "driver/drv.h"
 
 uint64_t drv_clock(const drv_device *d) {
@@ -50,10 +51,17 @@ CUresult drv_fault_result(const sim_fault *fault) {
 
 void drv_say_fault(drv_device *d, const sim_fault *fault) {
   (void)d;
+  /* The machine's line begins with the kernel's own name. */
+  const char *text = fault->text, *kernel = fault->place.kernel;
+  char plain[512] = "";
+  if (kernel && strncmp(text, kernel, strlen(kernel)) == 0 && base_plain_name(kernel, plain, sizeof plain))
+    text += strlen(kernel);
+  else
+    plain[0] = 0;
   muster_session_say(fault->kind == SIM_FAULT_UNMODELLED ? MUSTER_MESSAGE_UNMODELLED
                      : fault->kind == SIM_FAULT_MEMORY   ? MUSTER_MESSAGE_FAILURE
                                                          : MUSTER_MESSAGE_FAULT,
-                     "%s", fault->text);
+                     "%s%s", plain, text);
 }
 
 /* ------------------------------------------------------------------ hangs */
@@ -157,7 +165,7 @@ void drv_say_hang(drv_device *d) {
       if (!op || op->kind != DRV_OP_LAUNCH || !op->running || !sim_residency_of(d->sim, op->launch_id, &r))
         continue;
       const drv_function *f = op->launch.function;
-      base_putf(&h.text, "%shang: nothing can move any more in %s", any ? "\n" : "", f->name);
+      base_putf(&h.text, "%shang: nothing can move any more in %s", any ? "\n" : "", f->plain);
       any = true;
       uint64_t wait = r.blocks - r.done - r.resident;
       if (wait > 0) {
@@ -196,7 +204,7 @@ void drv_say_stats(drv_device *d, const drv_op *op) {
   muster_session_say(
       MUSTER_MESSAGE_STATS,
       "%s: launch %llu, grid %u,%u,%u, block %u,%u,%u: %llu thread instructions in %llu warp instructions",
-      l->function->name, (unsigned long long)op->launch_id, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+      l->function->plain, (unsigned long long)op->launch_id, l->grid[0], l->grid[1], l->grid[2], l->block[0],
       l->block[1], l->block[2], (unsigned long long)(now.thread_insns - op->thread_insns),
       (unsigned long long)(now.warp_insns - op->warp_insns));
 }
