@@ -112,6 +112,14 @@ static int is_run(const struct row *row) {
   return row->kind == SHOW_ROW || row->kind == BROKEN_ROW || row->kind == CLAIM_ROW;
 }
 
+// Three digits, or all before the point; a ratio's unit stands close.
+static void put_figure(double value, const char *unit) {
+  printf(value >= 100 ? "%.0f" : "%.3g", value);
+  if (strcmp(unit, "x") && strcmp(unit, "%"))
+    putchar(' ');
+  fputs(unit, stdout);
+}
+
 static int markdown; // else for a terminal
 
 // Text with {key} replaced by the figure and its unit; in a table of a document `|` is escaped.
@@ -131,8 +139,7 @@ static void put_text(const char *text) {
       key[size - 1] = 0;
       const struct result *figure = find("figure", key, NULL);
       if (figure) {
-        const char *unit = strcmp(figure->field[3], "x") ? " " : "";
-        printf("%.4g%s%s", atof(figure->field[2]), unit, figure->field[3]);
+        put_figure(atof(figure->field[2]), figure->field[3]);
       } else {
         fputs("?", stdout);
         fprintf(stderr, "tour: no figure %s in the results\n", key);
@@ -267,7 +274,7 @@ static void put_markdown(enum language language) {
       put_section(i, language);
 }
 
-// The runner's list: kind, program, arguments, when; a program with claims stands once with --time.
+// The runner's list: kind, when, program, arguments; a program with claims stands once with --time.
 static void put_list(void) {
   static const char *const kinds[] = {"", "", "show", "broken", "claim", "", ""};
   for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -278,8 +285,8 @@ static void put_list(void) {
       repeated |= is_run(&rows[j]) && !strcmp(rows[j].program, rows[i].program) &&
                   !strcmp(rows[j].args, rows[i].args);
     if (!repeated)
-      printf("%s\t%s\t%s\t%s\n", kinds[rows[i].kind], rows[i].program, rows[i].args,
-             rows[i].when == RUNS ? "runs" : "builds");
+      printf("%s\t%s\t%s\t%s\n", kinds[rows[i].kind], rows[i].when == RUNS ? "runs" : "builds",
+             rows[i].program, rows[i].args);
   }
 }
 

@@ -41,9 +41,20 @@ set(MUSTER_NVCC_FLAGS -std=c++17 -O3 -lineinfo ${MUSTER_GENCODE} -Werror=all-war
 
 # muster_nvcc_object(OUTPUT SOURCE): SOURCE compiled to the object OUTPUT, rebuilt when a header it read changes.
 function(muster_nvcc_object output source)
+  cmake_path(GET output PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${MUSTER_NVCC}" ${MUSTER_NVCC_FLAGS} -MD -MF "${output}.d" -c "${source}" -o "${output}"
     DEPENDS "${source}" DEPFILE "${output}.d" COMMENT "nvcc ${source}" VERBATIM)
+endfunction()
+
+# muster_ptx(OUTPUT SOURCE): SOURCE's kernels as PTX for the lowest target, which every later GPU runs.
+function(muster_ptx output source)
+  list(GET archs 0 lowest)
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${MUSTER_NVCC}" -std=c++17 -O3 -lineinfo -arch=compute_${lowest} -MD -MF "${output}.d"
+      -ptx "${source}" -o "${output}"
+    DEPENDS "${source}" DEPFILE "${output}.d" COMMENT "nvcc -ptx ${source}" VERBATIM)
 endfunction()
 
 # The runtime as an imported library: static where the toolkit has it, else shared (PyPI's packages).

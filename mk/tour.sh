@@ -20,11 +20,11 @@ tour_meta() {
 # tour_run RESULTS MODE: every row that cannot hang the device, each with a time limit; MODE verify leaves
 # the --time runs out, measure runs only them. Appends to RESULTS.
 tour_run() {
-  build/examples/tour list | while IFS='	' read -r kind program arguments when; do
+  build/examples/tour list | while IFS='	' read -r kind when program arguments; do
     [ "$when" = runs ] || continue
     case "$2:$kind" in measure:claim | verify:show | verify:broken) ;; *) continue ;; esac
     # shellcheck disable=SC2086 # arguments are words
-    if output=$(timeout -k 5 120 "build/examples/$program" $arguments 2>&1); then
+    if output=$(timeout -k 5 90 "build/examples/$program" $arguments 2>&1); then
       status=ok
     else
       status=FAILED

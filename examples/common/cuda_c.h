@@ -118,83 +118,134 @@ TOUR_SHUFFLE(bfly, 31)
 #define __ffs(x) __builtin_ffs((int)(x))
 #define __clz(x) ((x) ? __builtin_clz((unsigned)(x)) : 32)
 
-// Atomics: relaxed, device scope, generic address, as CUDA's own.
-#define TOUR_ATOM(op, ptx, suffix, type, letter)                 \
-  TOUR_FN type tour_##op##_##suffix(type *address, type value) { \
-    type old;                                                    \
-    __asm__ volatile("atom." ptx " %0, [%1], %2;"                \
-                     : "=" letter(old)                           \
-                     : "l"(address), letter(value)               \
-                     : "memory");                                \
-    return old;                                                  \
+// Atomics: relaxed, generic address, as CUDA's own. Three scopes: device (no suffix), _block, _system.
+#define TOUR_ATOM_SCOPED(op, ptx, suffix, type, letter, scope, ptx_scope) \
+  TOUR_FN type tour_##op##_##suffix##scope(type *address, type value) {   \
+    type old;                                                             \
+    __asm__ volatile("atom" ptx_scope "." ptx " %0, [%1], %2;"            \
+                     : "=" letter(old)                                    \
+                     : "l"(address), letter(value)                        \
+                     : "memory");                                         \
+    return old;                                                           \
   }
-#define TOUR_ATOM_32(op)                   \
-  TOUR_ATOM(op, #op ".s32", s32, int, "r") \
-  TOUR_ATOM(op, #op ".u32", u32, unsigned, "r")
-#define TOUR_ATOM_B32(op)                       \
-  TOUR_ATOM(op, #op ".b32", s32, int, "r")      \
-  TOUR_ATOM(op, #op ".b32", u32, unsigned, "r") \
+#define TOUR_ATOM(op, ptx, suffix, type, letter)                  \
+  TOUR_ATOM_SCOPED(op, ptx, suffix, type, letter, , "")           \
+  TOUR_ATOM_SCOPED(op, ptx, suffix, type, letter, _block, ".cta") \
+  TOUR_ATOM_SCOPED(op, ptx, suffix, type, letter, _system, ".sys")
+#define TOUR_ATOM_NUMBER(op)                     \
+  TOUR_ATOM(op, #op ".s32", s32, int, "r")       \
+  TOUR_ATOM(op, #op ".u32", u32, unsigned, "r")  \
+  TOUR_ATOM(op, #op ".s64", s64, long long, "l") \
+  TOUR_ATOM(op, #op ".u64", u64, unsigned long long, "l")
+#define TOUR_ATOM_BITS(op)                       \
+  TOUR_ATOM(op, #op ".b32", s32, int, "r")       \
+  TOUR_ATOM(op, #op ".b32", u32, unsigned, "r")  \
+  TOUR_ATOM(op, #op ".b64", s64, long long, "l") \
   TOUR_ATOM(op, #op ".b64", u64, unsigned long long, "l")
-TOUR_ATOM_32(add)
-TOUR_ATOM_32(min)
-TOUR_ATOM_32(max)
-TOUR_ATOM_B32(and)
-TOUR_ATOM_B32(or)
-TOUR_ATOM_B32(xor)
-TOUR_ATOM_B32(exch)
+TOUR_ATOM_NUMBER(min)
+TOUR_ATOM_NUMBER(max)
+TOUR_ATOM_BITS(and)
+TOUR_ATOM_BITS(or)
+TOUR_ATOM_BITS(xor)
+TOUR_ATOM(add, "add.s32", s32, int, "r")
+TOUR_ATOM(add, "add.u32", u32, unsigned, "r")
 TOUR_ATOM(add, "add.u64", u64, unsigned long long, "l")
-TOUR_ATOM(min, "min.u64", u64, unsigned long long, "l")
-TOUR_ATOM(max, "max.u64", u64, unsigned long long, "l")
 TOUR_ATOM(add, "add.f32", f32, float, "f")
 TOUR_ATOM(add, "add.f64", f64, double, "d")
+TOUR_ATOM(exch, "exch.b32", s32, int, "r")
+TOUR_ATOM(exch, "exch.b32", u32, unsigned, "r")
+TOUR_ATOM(exch, "exch.b64", u64, unsigned long long, "l")
 TOUR_ATOM(exch, "exch.b32", f32, float, "f")
 TOUR_ATOM(inc, "inc.u32", u32, unsigned, "r")
 TOUR_ATOM(dec, "dec.u32", u32, unsigned, "r")
-#undef TOUR_ATOM_32
-#undef TOUR_ATOM_B32
+#undef TOUR_ATOM_NUMBER
+#undef TOUR_ATOM_BITS
 #undef TOUR_ATOM
+#undef TOUR_ATOM_SCOPED
 
-#define TOUR_CAS(suffix, type, ptx, letter)                                 \
-  TOUR_FN type tour_cas_##suffix(type *address, type compare, type value) { \
-    type old;                                                               \
-    __asm__ volatile("atom.cas." ptx " %0, [%1], %2, %3;"                   \
-                     : "=" letter(old)                                      \
-                     : "l"(address), letter(compare), letter(value)         \
-                     : "memory");                                           \
-    return old;                                                             \
+#define TOUR_CAS_SCOPED(suffix, type, ptx, letter, scope, ptx_scope)               \
+  TOUR_FN type tour_cas_##suffix##scope(type *address, type compare, type value) { \
+    type old;                                                                      \
+    __asm__ volatile("atom" ptx_scope ".cas." ptx " %0, [%1], %2, %3;"             \
+                     : "=" letter(old)                                             \
+                     : "l"(address), letter(compare), letter(value)                \
+                     : "memory");                                                  \
+    return old;                                                                    \
   }
+#define TOUR_CAS(suffix, type, ptx, letter)                  \
+  TOUR_CAS_SCOPED(suffix, type, ptx, letter, , "")           \
+  TOUR_CAS_SCOPED(suffix, type, ptx, letter, _block, ".cta") \
+  TOUR_CAS_SCOPED(suffix, type, ptx, letter, _system, ".sys")
+TOUR_CAS(u16, unsigned short, "b16", "h")
 TOUR_CAS(s32, int, "b32", "r")
 TOUR_CAS(u32, unsigned, "b32", "r")
 TOUR_CAS(u64, unsigned long long, "b64", "l")
 #undef TOUR_CAS
+#undef TOUR_CAS_SCOPED
 
 // A shared array is a pointer to address space 3 here: the casts make it generic.
-#define TOUR_BY_TYPE_BITS(op, address) \
-  _Generic(*(address), int: tour_##op##_s32, unsigned: tour_##op##_u32, unsigned long long: tour_##op##_u64)
 #define TOUR_GENERIC(address) ((void *)(address))
-#define atomicAdd(address, value)       \
-  _Generic(*(address),                  \
-      int: tour_add_s32,                \
-      unsigned: tour_add_u32,           \
-      unsigned long long: tour_add_u64, \
-      float: tour_add_f32,              \
-      double: tour_add_f64)(TOUR_GENERIC(address), value)
-#define atomicSub(address, value) atomicAdd(address, -(value))
-#define atomicMin(address, value) TOUR_BY_TYPE_BITS(min, address)(TOUR_GENERIC(address), value)
-#define atomicMax(address, value) TOUR_BY_TYPE_BITS(max, address)(TOUR_GENERIC(address), value)
-#define atomicAnd(address, value) TOUR_BY_TYPE_BITS(and, address)(TOUR_GENERIC(address), value)
-#define atomicOr(address, value) TOUR_BY_TYPE_BITS(or, address)(TOUR_GENERIC(address), value)
-#define atomicXor(address, value) TOUR_BY_TYPE_BITS(xor, address)(TOUR_GENERIC(address), value)
-#define atomicExch(address, value)       \
-  _Generic(*(address),                   \
-      int: tour_exch_s32,                \
-      unsigned: tour_exch_u32,           \
-      unsigned long long: tour_exch_u64, \
-      float: tour_exch_f32)(TOUR_GENERIC(address), value)
-#define atomicCAS(address, compare, value) \
-  TOUR_BY_TYPE_BITS(cas, address)(TOUR_GENERIC(address), compare, value)
+#define TOUR_ADD(scope, address, value)        \
+  _Generic(*(address),                         \
+      int: tour_add_s32##scope,                \
+      unsigned: tour_add_u32##scope,           \
+      unsigned long long: tour_add_u64##scope, \
+      float: tour_add_f32##scope,              \
+      double: tour_add_f64##scope)(TOUR_GENERIC(address), value)
+#define TOUR_EXCH(scope, address, value)        \
+  _Generic(*(address),                          \
+      int: tour_exch_s32##scope,                \
+      unsigned: tour_exch_u32##scope,           \
+      unsigned long long: tour_exch_u64##scope, \
+      float: tour_exch_f32##scope)(TOUR_GENERIC(address), value)
+#define TOUR_CAS(scope, address, compare, value) \
+  _Generic(*(address),                           \
+      unsigned short: tour_cas_u16##scope,       \
+      int: tour_cas_s32##scope,                  \
+      unsigned: tour_cas_u32##scope,             \
+      unsigned long long: tour_cas_u64##scope)(TOUR_GENERIC(address), compare, value)
+#define TOUR_INTEGER(op, scope, address, value) \
+  _Generic(*(address),                          \
+      int: tour_##op##_s32##scope,              \
+      unsigned: tour_##op##_u32##scope,         \
+      long long: tour_##op##_s64##scope,        \
+      unsigned long long: tour_##op##_u64##scope)(TOUR_GENERIC(address), value)
+
+#define atomicAdd(address, value) TOUR_ADD(, address, value)
+#define atomicSub(address, value) TOUR_ADD(, address, -(value))
+#define atomicExch(address, value) TOUR_EXCH(, address, value)
+#define atomicCAS(address, compare, value) TOUR_CAS(, address, compare, value)
+#define atomicMin(address, value) TOUR_INTEGER(min, , address, value)
+#define atomicMax(address, value) TOUR_INTEGER(max, , address, value)
+#define atomicAnd(address, value) TOUR_INTEGER(and, , address, value)
+#define atomicOr(address, value) TOUR_INTEGER(or, , address, value)
+#define atomicXor(address, value) TOUR_INTEGER(xor, , address, value)
 #define atomicInc(address, limit) tour_inc_u32(TOUR_GENERIC(address), limit)
 #define atomicDec(address, limit) tour_dec_u32(TOUR_GENERIC(address), limit)
+
+#define atomicAdd_block(address, value) TOUR_ADD(_block, address, value)
+#define atomicSub_block(address, value) TOUR_ADD(_block, address, -(value))
+#define atomicExch_block(address, value) TOUR_EXCH(_block, address, value)
+#define atomicCAS_block(address, compare, value) TOUR_CAS(_block, address, compare, value)
+#define atomicMin_block(address, value) TOUR_INTEGER(min, _block, address, value)
+#define atomicMax_block(address, value) TOUR_INTEGER(max, _block, address, value)
+#define atomicAnd_block(address, value) TOUR_INTEGER(and, _block, address, value)
+#define atomicOr_block(address, value) TOUR_INTEGER(or, _block, address, value)
+#define atomicXor_block(address, value) TOUR_INTEGER(xor, _block, address, value)
+#define atomicInc_block(address, limit) tour_inc_u32_block(TOUR_GENERIC(address), limit)
+#define atomicDec_block(address, limit) tour_dec_u32_block(TOUR_GENERIC(address), limit)
+
+#define atomicAdd_system(address, value) TOUR_ADD(_system, address, value)
+#define atomicSub_system(address, value) TOUR_ADD(_system, address, -(value))
+#define atomicExch_system(address, value) TOUR_EXCH(_system, address, value)
+#define atomicCAS_system(address, compare, value) TOUR_CAS(_system, address, compare, value)
+#define atomicMin_system(address, value) TOUR_INTEGER(min, _system, address, value)
+#define atomicMax_system(address, value) TOUR_INTEGER(max, _system, address, value)
+#define atomicAnd_system(address, value) TOUR_INTEGER(and, _system, address, value)
+#define atomicOr_system(address, value) TOUR_INTEGER(or, _system, address, value)
+#define atomicXor_system(address, value) TOUR_INTEGER(xor, _system, address, value)
+#define atomicInc_system(address, limit) tour_inc_u32_system(TOUR_GENERIC(address), limit)
+#define atomicDec_system(address, limit) tour_dec_u32_system(TOUR_GENERIC(address), limit)
 
 // Bits of a double, time, sleep.
 #define TOUR_BITS(name, from, to) \

@@ -44,6 +44,11 @@ static inline void tour_check(cudaError_t error, const char *call, const char *f
 // Every CUDA call goes through this; so does a launch: kernel<<<...>>>(...); CHECK(cudaGetLastError());
 #define CHECK(call) tour_check((call), #call, __FILE__, __LINE__)
 
+// A launch of an impossible shape: which of the two codes it gets depends on the CUDA version.
+static inline int tour_invalid_launch(cudaError_t error) {
+  return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
+}
+
 // First call of main. USAGE names the positional arguments, all of them whole numbers with a default.
 static inline void tour_begin(int argc, char **argv, const char *usage) {
   const char *slash = strrchr(argv[0], '/');
@@ -85,6 +90,12 @@ static inline long tour_arg(int index, long fallback, long low, long high) {
     exit(TOUR_USAGE);
   }
   return value;
+}
+
+// Arguments that are each in range but do not go together: usage error.
+static inline void tour_misuse(const char *why) {
+  fprintf(stderr, "%s: %s\nusage: %s [--time] %s\n", tour.name, why, tour.name, tour.usage);
+  exit(TOUR_USAGE);
 }
 
 // Device memory filled with 0xA5: a result nobody wrote shows.
@@ -129,11 +140,13 @@ static inline double tour_seconds(void) {
 static inline void tour_sync(void) {
   double start = tour_seconds();
   cudaError_t error;
-  while ((error = cudaStreamQuery(0)) == cudaErrorNotReady)
+  while ((error = cudaStreamQuery(0)) == cudaErrorNotReady) {
+    (void)cudaGetLastError(); // "not ready" must not stand there as the last error
     if (tour_seconds() - start > TOUR_DEADLINE_SECONDS) {
       fprintf(stderr, "%s: a kernel still runs after %g s\n", tour.name, TOUR_DEADLINE_SECONDS);
       _exit(TOUR_WRONG);
     }
+  }
   CHECK(error);
   CHECK(cudaDeviceSynchronize());
 }
@@ -165,6 +178,23 @@ static inline int tour_expect_near(const char *what, long index, double got, dou
                      got, want);
 }
 
+static inline int tour_compare_u64(const void *a, const void *b) {
+  unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+  return (x > y) - (x < y);
+}
+
+// Whether two lists hold the same values equally often, in whatever order; sorts both.
+static inline int tour_expect_same_set(const char *what, unsigned long long *got, unsigned long long *want,
+                                       long count) {
+  long i = 0;
+  qsort(got, (size_t)count, sizeof *got, tour_compare_u64);
+  qsort(want, (size_t)count, sizeof *want, tour_compare_u64);
+  while (i < count && got[i] == want[i])
+    i++;
+  return tour_expect(i == count, "%s: sorted, value %ld is %#llx, should be %#llx", what, i,
+                     i < count ? got[i] : 0, i < count ? want[i] : 0);
+}
+
 // Last call of main: `return tour_end("what was verified, sizes in it", ...)`.
 static inline int tour_end(const char *format, ...) {
   va_list list;
@@ -190,7 +220,7 @@ static inline int tour_end_broken(unsigned long wrong, unsigned long all, const 
 
 // Figures.
 static inline void tour_figure(const char *key, double value, const char *unit) {
-  printf("figure %s %.6g %s\n", key, value, unit);
+  printf("figure %s %.10g %s\n", key, value, unit);
 }
 
 static inline int tour_compare_doubles(const void *a, const void *b) {
@@ -226,6 +256,17 @@ static inline double tour_time_us(void (*launch)(void *), void *context, int run
   CHECK(cudaEventDestroy(start));
   CHECK(cudaEventDestroy(stop));
   return tour_median(times, runs);
+}
+
+// Nanoseconds for one of *repeats repetitions inside launch(context): the slope from FEW to MANY of them, so
+// that the launch itself drops out.
+static inline double tour_slope_ns(void (*launch)(void *), void *context, int *repeats, int few, int many,
+                                   int runs) {
+  *repeats = few;
+  double low = tour_time_us(launch, context, runs);
+  *repeats = many;
+  double high = tour_time_us(launch, context, runs);
+  return 1e3 * (high - low) / (many - few);
 }
 
 static inline double tour_clock_ghz(void) {

@@ -196,8 +196,8 @@ typedef struct drv_op {
   struct drv_op *next;
   struct drv_stream *stream;
   drv_op_kind kind;
-  uint64_t number;    /* in the order of calls, over all streams of a context */
-  uint64_t launch_id; /* the machine's, of a running LAUNCH */
+  uint64_t number;                   /* in the order of calls, over all streams of a context */
+  uint64_t launch_id;                /* the machine's, of a running LAUNCH */
   uint64_t thread_insns, warp_insns; /* the machine's counts when it started */
   bool running;
   union {
@@ -367,8 +367,8 @@ typedef struct drv_memory {
   drv_pool *pool; /* allocated in stream order; NULL */
   unsigned flags;
   uint64_t id;
-  size_t mapped_bytes; /* of pinned and managed memory: what munmap gets */
-  bool freeing;        /* cuMemFreeAsync was called */
+  size_t mapped_bytes;            /* of pinned and managed memory: what munmap gets */
+  bool freeing;                   /* cuMemFreeAsync was called */
   struct drv_graph_memory *graph; /* of a graph's node, which frees it; NULL */
   int sync_memops;
 } drv_memory;

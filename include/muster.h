@@ -1,0 +1,215 @@
+/* muster.h: the host API of muster, in C11 and C++.
+ *
+ * It opens a device (a GPU, or the CPU device that models one), loads kernels from PTX, fat binaries or
+ * programs that carry them, launches them, and says how many blocks can be resident at once. Which device it
+ * is changes nothing for the caller: both are reached through the CUDA Driver API.
+ *
+ * Errors are values: a function returns a muster_result, and where that is not MUSTER_OK, muster_message()
+ * says why in words. Nothing ends the process. Threads: calls on different devices may run at the same time;
+ * calls on one device must not. Sizes are bytes, counts are elements; device addresses are uint64_t. Structs
+ * begin with their size: initialise them with the macro of their name in capitals and _INIT; they grow at
+ * their end only.
+ */
+#ifndef MUSTER_H
+#define MUSTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MUSTER_API __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define MUSTER_INIT(type) {sizeof(type)}
+#else
+#define MUSTER_INIT(type) {.size = sizeof(type)}
+#endif
+
+typedef enum muster_result {
+#define RESULT(name, number, text) name = number,
+#include "muster/result.def"
+} muster_result;
+
+/* "MUSTER_ERROR_PTX", "the PTX has an error". Never NULL. */
+MUSTER_API const char *muster_result_name(muster_result result);
+MUSTER_API const char *muster_result_text(muster_result result);
+/* Why the last call of this thread failed: one or several lines without a newline at the end, "" if it did
+ * not fail. Valid until the thread's next call. */
+MUSTER_API const char *muster_message(void);
+
+/* ------------------------------------------------------------------ devices */
+
+typedef struct muster_device muster_device;
+
+/* Opens the device that `choice` names: "gpu" or "gpu:N" (NVIDIA's driver), "cpu" or "cpu:PROFILE" (the CPU
+ * device, modelling that GPU), "auto" (a GPU if there is one, else the CPU device). NULL: what the
+ * environment variable MUSTER_DEVICE says, else auto. One process has one kind of device: NVIDIA's or the
+ * CPU's, of one profile. Returns MUSTER_ERROR_NO_DEVICE, MUSTER_ERROR_DRIVER. Cost: milliseconds for the CPU
+ * device, up to seconds for a GPU's first context. */
+MUSTER_API muster_result muster_open(const char *choice, muster_device **device);
+/* The same, for a program that will load `image` (see muster_module_load): where the CPU device may choose,
+ * it takes the smallest profile that runs what the image carries (rtx4090 if that one does). What is wrong
+ * with the image muster_module_load will say. */
+MUSTER_API muster_result muster_open_for(const char *choice, const void *image, size_t bytes,
+                                         muster_device **device);
+/* Waits for its launches, then gives back its modules and memory. NULL is fine. */
+MUSTER_API void muster_close(muster_device *device);
+
+typedef struct muster_device_info {
+  size_t size;
+  char name[128];
+  int is_cpu;                  /* the CPU device */
+  uint32_t compute_capability; /* 90 for 9.0 */
+  uint32_t multiprocessors;
+  uint32_t threads_per_sm, blocks_per_sm, threads_per_block;
+  uint32_t registers_per_sm;
+  uint32_t shared_per_sm_bytes;
+  uint32_t shared_per_block_bytes; /* the most a kernel can ask for */
+  uint32_t shared_reserved_bytes;  /* what the system takes of each block's */
+  uint32_t l2_bytes;
+  uint32_t clock_khz;
+  uint32_t has_clusters, has_cooperative;
+  uint64_t memory_bytes;
+} muster_device_info;
+#define MUSTER_DEVICE_INFO_INIT MUSTER_INIT(muster_device_info)
+
+MUSTER_API muster_result muster_device_get(const muster_device *device, muster_device_info *info);
+
+/* Waits until everything launched on the device has ended. MUSTER_ERROR_LAUNCH_FAILED: a launch did not end
+ * well; from then on the device answers MUSTER_ERROR_DEVICE_LOST. */
+MUSTER_API muster_result muster_wait(muster_device *device);
+
+/* The GPUs that the CPU device can model, from 0 to muster_profile_count() - 1; NULL behind them. */
+typedef struct muster_profile {
+  size_t size;
+  const char *name;            /* "h200": what --gpu and cpu:PROFILE take */
+  const char *gpu;             /* "NVIDIA H200" */
+  uint32_t compute_capability; /* 90 for 9.0 */
+  uint32_t multiprocessors;
+  uint32_t threads_per_sm, blocks_per_sm;
+  uint32_t shared_per_sm_bytes, shared_per_block_bytes;
+  uint64_t memory_bytes;
+} muster_profile;
+#define MUSTER_PROFILE_INIT MUSTER_INIT(muster_profile)
+
+MUSTER_API size_t muster_profile_count(void);
+/* MUSTER_ERROR_ARGUMENT: no such index. */
+MUSTER_API muster_result muster_profile_get(size_t index, muster_profile *profile);
+
+/* ------------------------------------------------------------------ memory */
+
+/* Memory of exactly that many bytes; 0 bytes are one allocation too, of an address that nothing may access.
+ */
+MUSTER_API muster_result muster_alloc(muster_device *device, size_t bytes, uint64_t *address);
+MUSTER_API muster_result muster_free(muster_device *device, uint64_t address); /* 0 is fine */
+/* Both wait for everything launched before. */
+MUSTER_API muster_result muster_copy_in(muster_device *device, uint64_t to, const void *from, size_t bytes);
+MUSTER_API muster_result muster_copy_out(muster_device *device, void *to, uint64_t from, size_t bytes);
+MUSTER_API muster_result muster_fill_bytes(muster_device *device, uint64_t to, uint8_t value, size_t bytes);
+
+/* ------------------------------------------------------------------ kernels */
+
+typedef struct muster_module muster_module;
+typedef struct muster_kernel muster_kernel;
+
+/* Loads what `image` holds: PTX text, a fat binary, a cubin (GPU only), or an ELF file (program, shared
+ * library, object) that carries fat binaries. `name` is for messages. The image is copied where it has to be.
+ * Returns MUSTER_ERROR_IMAGE, MUSTER_ERROR_PTX (the message has the place), MUSTER_ERROR_NO_CODE. */
+MUSTER_API muster_result muster_module_load(muster_device *device, const char *name, const void *image,
+                                            size_t bytes, muster_module **module);
+/* The same from a file. Returns MUSTER_ERROR_FILE too. */
+MUSTER_API muster_result muster_module_open(muster_device *device, const char *path, muster_module **module);
+MUSTER_API void muster_module_unload(muster_module *module); /* NULL is fine; its kernels go with it */
+
+/* Its kernels, from 0 to muster_module_kernels() - 1. */
+MUSTER_API size_t muster_module_kernels(const muster_module *module);
+MUSTER_API muster_kernel *muster_module_kernel(muster_module *module,
+                                               size_t index); /* NULL behind the last */
+/* The kernel of that name: the mangled one, or the plain one (with or without its namespaces) where only one
+ * kernel has it. Returns MUSTER_ERROR_NOT_FOUND, MUSTER_ERROR_AMBIGUOUS; the message lists candidates. */
+MUSTER_API muster_result muster_module_find(muster_module *module, const char *name, muster_kernel **kernel);
+
+typedef struct muster_kernel_info {
+  size_t size;
+  const char *name;       /* mangled */
+  const char *plain_name; /* with namespaces, without parameters: "ns::scale" */
+  uint32_t parameters;
+  uint32_t registers;         /* a thread; on the CPU device an estimate where no cubin says it */
+  uint32_t threads_per_block; /* the most this kernel takes */
+  size_t shared_bytes;        /* static */
+  size_t local_bytes, const_bytes;
+} muster_kernel_info;
+#define MUSTER_KERNEL_INFO_INIT MUSTER_INIT(muster_kernel_info)
+
+/* The first question to a kernel loads its body, which can fail as muster_module_load can. */
+MUSTER_API muster_result muster_kernel_get(muster_kernel *kernel, muster_kernel_info *info);
+/* Size of parameter `index`, from 0. MUSTER_ERROR_ARGUMENT: it has no such parameter. */
+MUSTER_API muster_result muster_kernel_parameter_bytes(muster_kernel *kernel, uint32_t index, size_t *bytes);
+
+/* ------------------------------------------------------------------ launches */
+
+typedef struct muster_launch {
+  size_t size;
+  uint32_t grid[3], block[3]; /* 0 counts as 1 in y and z */
+  uint32_t cluster[3];        /* blocks; all 0: no cluster */
+  size_t shared_bytes;        /* dynamic */
+  int cooperative;
+} muster_launch;
+#define MUSTER_LAUNCH_INIT MUSTER_INIT(muster_launch)
+
+/* Launches; does not wait. parameters[i] points to the value of parameter i, of the size that
+ * muster_kernel_parameter_bytes says; it is copied.
+ * Returns MUSTER_ERROR_LAUNCH_SHAPE, MUSTER_ERROR_LAUNCH_TOO_LARGE, MUSTER_ERROR_DEVICE_LOST. */
+MUSTER_API muster_result muster_kernel_launch(muster_kernel *kernel, const muster_launch *launch,
+                                              void **parameters);
+
+/* What keeps more blocks from being resident on a multiprocessor. */
+typedef enum muster_limit {
+  MUSTER_LIMIT_BLOCKS,  /* blocks per multiprocessor */
+  MUSTER_LIMIT_THREADS, /* threads per multiprocessor */
+  MUSTER_LIMIT_REGISTERS,
+  MUSTER_LIMIT_SHARED, /* shared memory */
+  MUSTER_LIMIT_LAUNCH, /* a single block does not fit: it can never run */
+  MUSTER_LIMITS
+} muster_limit;
+/* "registers" */
+MUSTER_API const char *muster_limit_name(muster_limit limit);
+
+typedef struct muster_plan {
+  size_t size;
+  uint32_t blocks_per_sm;     /* as the driver says */
+  uint32_t resident_blocks;   /* on the whole device, clusters regarded: the largest cooperative grid */
+  uint32_t clusters;          /* at once on the device; 0 without clusters */
+  muster_limit limit;         /* what binds */
+  uint32_t by[MUSTER_LIMITS]; /* blocks per multiprocessor if only that limit existed; UINT32_MAX: no limit */
+  uint32_t suggested_block;   /* threads of a one-dimensional block that fills a multiprocessor best */
+} muster_plan;
+#define MUSTER_PLAN_INIT MUSTER_INIT(muster_plan)
+
+/* How many blocks of that shape can be resident; the launch's grid is not looked at. */
+MUSTER_API muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *launch,
+                                            muster_plan *plan);
+
+/* ------------------------------------------------------------------ what the CPU device understands */
+
+/* A row of the table of PTX instructions. */
+typedef struct muster_instruction {
+  size_t size;
+  const char *name; /* "add" */
+  const char *kind; /* "int" */
+  const char *meaning;
+  const char *refused;      /* why it is not modelled; NULL: it is */
+  uint32_t forms;           /* how many spellings */
+  uint32_t ptx_version, sm; /* of the oldest: 60 for PTX ISA 6.0 */
+} muster_instruction;
+#define MUSTER_INSTRUCTION_INIT MUSTER_INIT(muster_instruction)
+
+MUSTER_API size_t muster_instruction_count(void);
+MUSTER_API muster_result muster_instruction_get(size_t index, muster_instruction *instruction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

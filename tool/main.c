@@ -1,0 +1,55 @@
+/* main.c: the command's name, and who does it. Exit codes are a contract: see tool.h and the man page. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int dispatch(tool_command command, const tool_options *o) {
+  switch (command) {
+  case TOOL_RUN:
+    return tool_run(o);
+  case TOOL_INFO:
+    return tool_info(o);
+  case TOOL_PLAN:
+    return tool_plan(o);
+  case TOOL_NO_COMMAND:
+    break;
+  }
+  return TOOL_USAGE;
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : NULL;
+  if (!name) {
+    tool_error("no command; muster --help lists them");
+    return TOOL_USAGE;
+  }
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    tool_help();
+    return fflush(stdout) == 0 ? TOOL_OK : TOOL_OURS;
+  }
+  if (strcmp(name, "--version") == 0) {
+    puts("muster " MUSTER_VERSION);
+    return fflush(stdout) == 0 ? TOOL_OK : TOOL_OURS;
+  }
+  tool_command command = tool_command_find(name);
+  if (command == TOOL_NO_COMMAND) {
+    const char *near = tool_command_nearest(name);
+    if (tool_command_is_later(name))
+      tool_error("this version has no muster %s yet", name);
+    else if (near)
+      tool_error("unknown command %s; did you mean muster %s?", name, near);
+    else
+      tool_error("unknown command %s; muster --help lists them", name);
+    return TOOL_USAGE;
+  }
+  tool_options options;
+  int code = tool_options_parse(command, argc - 2, argv + 2, &options);
+  if (code != TOOL_OK)
+    return code;
+  if (options.help) {
+    tool_help_command(command);
+    return fflush(stdout) == 0 ? TOOL_OK : TOOL_OURS;
+  }
+  return dispatch(command, &options);
+}

@@ -1,0 +1,137 @@
+/* man.c: the man page, from the same tables as the parser and --help. Not installed: ./dev docs runs it, and
+ * lint compares what it writes with doc/muster.1. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Text for roff: a backslash, a hyphen and a leading dot or quote would mean something there. */
+static void roff(const char *text) {
+  if (*text == '.' || *text == '\'')
+    printf("\\&");
+  for (; *text; text++)
+    if (*text == '\\')
+      printf("\\e");
+    else if (*text == '-')
+      printf("\\-");
+    else
+      putchar(*text);
+}
+
+static void heading(const char *text) {
+  printf(".SH %s\n", text);
+}
+
+static void item(const char *what, const char *text) {
+  printf(".TP\n.B ");
+  roff(what);
+  printf("\n");
+  roff(text);
+  printf("\n");
+}
+
+static void paragraph(const char *text) {
+  printf(".PP\n");
+  roff(text);
+  printf("\n");
+}
+
+static void synopsis(void) {
+  heading("SYNOPSIS");
+  static const struct {
+    const char *command, *words;
+  } rows[] = {
+#define USAGE(id, words, what) {#id, words},
+#include "commands.def"
+  };
+  static const struct {
+    const char *id, *name;
+  } names[] = {
+#define COMMAND(id, name, summary) {#id, name},
+#include "commands.def"
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+      if (strcmp(rows[i].command, names[k].id) == 0) {
+        printf("%s.B muster %s\n", i ? ".br\n" : "", names[k].name);
+        roff(rows[i].words);
+        printf("\n");
+      }
+}
+
+static void option(const char *name, const char *argument, const char *default_text, const char *help) {
+  printf(".TP\n.B ");
+  char whole[64];
+  snprintf(whole, sizeof whole, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
+  roff(whole);
+  printf("\n");
+  roff(help);
+  if (default_text) {
+    printf(" (default: ");
+    roff(default_text);
+    printf(")");
+  }
+  printf("\n");
+}
+
+static void options(void) {
+  heading("OPTIONS");
+  paragraph(
+      "Everything before the first word that is no option belongs to muster; after PROGRAM everything is the "
+      "program's. Each option can be written --name VALUE or --name=VALUE.");
+#define SECTION(title) printf(".SS %s\n", title);
+#define OPTION(id, name, kind, argument, commands, who, default_text, help) \
+  option(name, argument, default_text, help);
+#include "options.def"
+}
+
+int main(void) {
+  printf(".\\\" Written by muster_man from tool/*.def: change those.\n.TH MUSTER 1\n");
+  heading("NAME");
+  printf("muster \\- runs and inspects CUDA programs on a CPU device\n");
+  synopsis();
+  heading("DESCRIPTION");
+  paragraph("muster run starts an unmodified CUDA program, or a single kernel, on a device that models a GPU "
+            "on the CPU. "
+            "The program needs no GPU, no driver and no other build: programs of nvcc run as they are, with "
+            "the static "
+            "or the shared CUDA runtime. What the device does not model is refused by name.");
+  paragraph(
+      "muster stays the parent of the program. Its own text goes to standard error, each line beginning with "
+      "muster:, and the program's streams stay as they are. Fully static and setuid programs cannot be "
+      "reached and "
+      "are refused.");
+#define COMMAND(id, name, summary) item("muster " name, summary);
+#include "commands.def"
+  options();
+  heading("ARGUMENTS");
+  paragraph("--arg gives the kernel's parameters in their order. TYPE is one of s8 s16 s32 s64 u8 u16 u32 "
+            "u64 f16 bf16 "
+            "f32 f64; i32 is s32 and b32 is u32, likewise for the other widths. A size that differs from the "
+            "parameter's is an error.");
+#define SPEC(form, what) item(form, what);
+#include "specs.def"
+  paragraph("--out writes a buffer after the last launch, and nothing if a launch failed. Where PATH ends "
+            "with .npy the "
+            "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
+  heading("EXIT STATUS");
+  paragraph("That of the program, and:");
+  item("124", "the time limit is over, or the program can be proven to hang");
+  item("125", "muster itself failed, or something that is not modelled was refused and the program would "
+              "have ended with 0");
+  item("126", "the program is there and cannot be run, or the kernel's file cannot be loaded");
+  item("127", "the program or the file is not there");
+  item("128+N", "the program ended by signal N");
+  item("2", "a usage error: nothing was started");
+  paragraph("With --kernel: 0, or 1 if a launch failed; 2 if the kernel is not in the file or the arguments "
+            "do not fit it.");
+  heading("ENVIRONMENT");
+  item("MUSTER_DEVICE",
+       "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel and programs of libmuster run; muster's own "
+       "default is cpu");
+  item("MUSTER_OPTIONS",
+       "run and the options of the device, for programs that others start with muster's libraries; "
+       "muster sets it for its own child");
+  item("PATH, CUDA_PATH, CUDA_HOME", "where nvcc and clang are looked for");
+  item("TMPDIR", "where programs and kernels are compiled to; removed afterwards");
+  return fflush(stdout) == 0 ? 0 : 1;
+}
