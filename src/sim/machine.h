@@ -46,7 +46,9 @@ typedef struct sim_memory {
   uint32_t n_spans, cap_spans;
   sim_span *host; /* registered host ranges and peers, by address; info.kind HOST: watched */
   uint32_t n_host, cap_host;
-  uint64_t next_number, high; /* high: nothing was ever allocated from there on */
+  uint64_t next_number;
+  uint64_t low_end, low_used,
+      top; /* the host's allocations lie below low_end, the machine's own from top on */
   uint64_t heap_limit, heap_used;
   uint8_t *defined; /* a bit for each byte, while a watcher asks for it */
 } sim_memory;
@@ -516,9 +518,11 @@ bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
 void sim_slices_free(sim_func *f);
 
-/* The virtual clock, in ns and in cycles: an instruction takes one. */
+/* The virtual clock, in ns and in cycles: each SM runs an instruction in one, all of them at once, as far as
+ * the clock is concerned. So a deadline does not expire only because this machine runs one after the other.
+ */
 static inline uint64_t sim_now(const sim_run *r) {
-  return r->device->clock + r->ticks + r->warp_insns;
+  return r->device->clock + r->ticks + r->warp_insns / r->device->options.limits.sms;
 }
 
 /* barrier.c */
