@@ -1,300 +1,9 @@
-/* oracle.c: whole instructions, by the letter of the PTX ISA. Integers are taken as numbers of 128 bits and
- * cut at the end; bit operations go bit by bit; floats are oracle_float.c's. */
+/* oracle.c: whole instructions, by the letter of the PTX ISA, and as an H200 where PTX leaves a choice.
+ * Integers are oracle_int.c's, the arithmetic of floats oracle_float.c's. */
 #include <math.h>
 #include <string.h>
 
-#include "oracle.h"
-
-static uint64_t mask(unsigned bits) {
-  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-static bool sign_type(ptx_type t) {
-  return ptx_type_base(t) == PTX_BASE_SINT || t == PTX_S2 || t == PTX_S4 || t == PTX_S16X2;
-}
-/* The number that the low `bits` of x are. */
-static s128 value(uint64_t x, unsigned bits, bool sign) {
-  x &= mask(bits);
-  return sign && x >> (bits - 1) ? (s128)x - ((s128)1 << bits) : (s128)x;
-}
-static s128 clamp(s128 x, unsigned bits, bool sign) {
-  s128 most = ((s128)1 << (bits - (sign ? 1 : 0))) - 1, least = sign ? -most - 1 : 0;
-  return x > most ? most : x < least ? least : x;
-}
-/* ------------------------------------------------------------------ integers */
-
-static uint64_t minmax_int(uint64_t a, uint64_t b, unsigned bits, bool sign, bool max, bool relu) {
-  s128 x = value(a, bits, sign), y = value(b, bits, sign), r = (x < y) == max ? y : x;
-  return (uint64_t)(relu && r < 0 ? 0 : r) & mask(bits);
-}
-
-static uint64_t by_parts(const oracle_case *c, unsigned bits,
-                         uint64_t (*f)(const oracle_case *, uint64_t, uint64_t)) {
-  uint64_t r = 0;
-  for (unsigned at = 0; at < 32; at += bits)
-    r |= (f(c, c->in[0] >> at & mask(bits), c->in[1] >> at & mask(bits)) & mask(bits)) << at;
-  return r;
-}
-static uint64_t int_part(const oracle_case *c, uint64_t a, uint64_t b) {
-  bool sign = c->insn->type[0] == PTX_S16X2, relu = c->insn->mods.relu;
-  switch (c->insn->op) {
-  case PTX_OP_add_int:
-    return a + b;
-  case PTX_OP_min_int:
-    return minmax_int(a, b, 16, sign, false, relu);
-  }
-  return minmax_int(a, b, 16, sign, true, relu);
-}
-
-static oracle_verdict int_op(oracle_case *c) {
-  const ptx_insn *i = c->insn;
-  ptx_type t = i->type[0];
-  if (t == PTX_U16X2 || t == PTX_S16X2) {
-    c->out[0] = by_parts(c, 16, int_part);
-    return ORACLE_EXACT;
-  }
-  unsigned n = ptx_type_bits(t);
-  bool sign = sign_type(t), sat = i->mods.sat, wide = i->mods.part == PTX_PART_WIDE;
-  s128 a = value(c->in[0], n, sign), b = value(c->in[1], n, sign), r = 0;
-  s128 x = value(c->in[2], wide ? 2 * n : n, sign); /* the third operand */
-  switch (i->op) {
-  case PTX_OP_add_int:
-    r = a + b;
-    break;
-  case PTX_OP_sub_int:
-    r = a - b;
-    break;
-  case PTX_OP_mul_int:
-  case PTX_OP_mad_int: {
-    s128 p = i->mods.part == PTX_PART_HI && n == 64 && !sign ? (s128)((u128)a * (u128)b >> 64)
-             : i->mods.part == PTX_PART_HI                   ? (a * b) >> n
-                                                             : (s128)((u128)a * (u128)b);
-    r = i->op == PTX_OP_mad_int ? p + x : p;
-    n = wide ? 2 * n : n;
-    break;
-  }
-  case PTX_OP_mul24_int:
-  case PTX_OP_mad24_int: {
-    s128 p = value(c->in[0], 24, sign) * value(c->in[1], 24, sign);
-    p = i->mods.part == PTX_PART_HI ? value((uint64_t)(p >> 16), 32, sign) : p;
-    r = i->op == PTX_OP_mad24_int ? p + x : p;
-    break;
-  }
-  case PTX_OP_sad_int:
-    r = (a < b ? b - a : a - b) + x;
-    break;
-  case PTX_OP_div_int:
-    r = b ? a / b : -1;
-    break;
-  case PTX_OP_rem_int:
-    r = b ? a % b : a;
-    break;
-  case PTX_OP_abs_int:
-    r = a < 0 ? -a : a;
-    break;
-  case PTX_OP_neg_int:
-    r = -a;
-    break;
-  case PTX_OP_min_int:
-  case PTX_OP_max_int:
-    c->out[0] = minmax_int(c->in[0], c->in[1], n, sign, i->op == PTX_OP_max_int, i->mods.relu);
-    return ORACLE_EXACT;
-  default:
-    return ORACLE_UNKNOWN;
-  }
-  c->out[0] = (uint64_t)(sat ? clamp(r, n, sign) : r) & mask(n);
-  return ORACLE_EXACT;
-}
-
-static oracle_verdict carry_op(oracle_case *c) {
-  const ptx_insn *i = c->insn;
-  unsigned n = ptx_type_bits(i->type[0]);
-  bool sign = sign_type(i->type[0]), hi = i->mods.part == PTX_PART_HI;
-  u128 a = c->in[0] & mask(n), b = c->in[1] & mask(n), x = c->in[2] & mask(n), carry = c->cc_in, r, p;
-  switch (i->op) {
-  case PTX_OP_add_carry:
-    r = a + b;
-    break;
-  case PTX_OP_addc_carry:
-    r = a + b + carry;
-    break;
-  case PTX_OP_sub_carry:
-    r = a - b;
-    break;
-  case PTX_OP_subc_carry:
-    r = a - b - carry;
-    break;
-  case PTX_OP_mad_carry:
-  case PTX_OP_madc_carry:
-    p = hi && sign ? (u128)((value(c->in[0], n, true) * value(c->in[1], n, true)) >> n)
-        : hi       ? a * b >> n
-                   : a * b;
-    r = (p & mask(n)) + x + (i->op == PTX_OP_madc_carry ? carry : 0);
-    break;
-  default:
-    return ORACLE_UNKNOWN;
-  }
-  c->out[0] = (uint64_t)r & mask(n);
-  c->cc_written = i->mods.cc;
-  c->cc_out = r >> n & 1;
-  return ORACLE_EXACT;
-}
-
-static oracle_verdict bits_op(oracle_case *c) {
-  const ptx_insn *i = c->insn;
-  ptx_type t = i->type[0];
-  unsigned n = ptx_type_bits(t);
-  bool sign = sign_type(t), clamps = i->mods.shift == PTX_SHIFT_CLAMP;
-  uint64_t a = c->in[0] & mask(n), b = c->in[1], r = 0;
-  switch (i->op) {
-  case PTX_OP_popc_bits:
-    for (unsigned k = 0; k < n; k++)
-      r += a >> k & 1;
-    break;
-  case PTX_OP_clz_bits:
-    for (r = 0; r < n && !(a >> (n - 1 - r) & 1); r++)
-      ;
-    break;
-  case PTX_OP_brev_bits:
-    for (unsigned k = 0; k < n; k++)
-      r |= (a >> k & 1) << (n - 1 - k);
-    break;
-  case PTX_OP_bfind_bits:
-    r = UINT32_MAX;
-    for (unsigned k = 0; k < n; k++)
-      if ((a >> k & 1) != (sign ? a >> (n - 1) : 0))
-        r = i->mods.shiftamt ? n - 1 - k : k;
-    break;
-  case PTX_OP_fns_bits: {
-    int64_t offset = (int32_t)c->in[2], base = (uint32_t)b, step = offset > 0 ? 1 : -1;
-    int64_t count = (offset < 0 ? -offset : offset) - 1;
-    r = UINT32_MAX;
-    if (base > 31)
-      break;
-    if (offset == 0) {
-      r = a >> base & 1 ? (uint64_t)base : UINT32_MAX;
-      break;
-    }
-    for (int64_t at = base; at >= 0 && at < 32; at += step)
-      if (a >> at & 1) {
-        if (count == 0) {
-          r = (uint64_t)at;
-          break;
-        }
-        count--;
-      }
-    break;
-  }
-  case PTX_OP_bfe_bits: {
-    unsigned pos = b & 255, len = c->in[2] & 255, last = pos + len - 1 < n - 1 ? pos + len - 1 : n - 1;
-    bool fill = sign && len ? a >> last & 1 : false;
-    for (unsigned k = 0; k < n; k++)
-      r |= (uint64_t)(k < len && pos + k <= n - 1 ? a >> (pos + k) & 1 : fill) << k;
-    break;
-  }
-  case PTX_OP_bfi_bits: {
-    unsigned pos = c->in[2] & 255, len = c->in[3] & 255;
-    r = b & mask(n);
-    for (unsigned k = 0; k < len && pos + k <= n - 1; k++)
-      r = (r & ~(UINT64_C(1) << (pos + k))) | (a >> k & 1) << (pos + k);
-    break;
-  }
-  case PTX_OP_szext_bits: {
-    uint32_t low = (uint32_t)b & 31;
-    bool large = clamps && (uint32_t)b >= 32;
-    uint32_t m = large ? 0 : ~UINT32_C(0) << low;
-    bool one = sign && low != 0 && !large && (a >> ((low - 1) & 31) & 1);
-    r = (a & ~m) | (one ? m : 0);
-    r &= UINT32_MAX;
-    break;
-  }
-  case PTX_OP_bmsk_bits: {
-    uint32_t at = (uint32_t)a, len = (uint32_t)b;
-    if (!clamps)
-      at &= 31, len &= 31;
-    for (uint64_t k = at; k < (uint64_t)at + len && k < 32; k++)
-      r |= UINT64_C(1) << k;
-    break;
-  }
-  case PTX_OP_dp4a_bits:
-  case PTX_OP_dp2a_bits: {
-    bool sa = sign, sb = sign_type(i->type[1]), four = i->op == PTX_OP_dp4a_bits;
-    s128 sum = value(c->in[2], 32, sa || sb);
-    for (unsigned k = 0; k < (four ? 4u : 2u); k++) {
-      unsigned at = four ? 8 * k : 8 * k + (i->mods.part == PTX_PART_HI ? 16 : 0);
-      sum += value(c->in[0] >> (four ? 8 * k : 16 * k), four ? 8 : 16, sa) * value(b >> at, 8, sb);
-    }
-    r = (uint64_t)sum & UINT32_MAX;
-    break;
-  }
-  default:
-    return ORACLE_UNKNOWN;
-  }
-  c->out[0] = r;
-  return ORACLE_EXACT;
-}
-
-static bool bool_op(const ptx_insn *i, bool r, bool q) {
-  switch (i->mods.bool_op) {
-  case PTX_BOOL_AND:
-    return r && q;
-  case PTX_BOOL_OR:
-    return r || q;
-  case PTX_BOOL_XOR:
-    return r != q;
-  }
-  return r;
-}
-
-static oracle_verdict logic_op(oracle_case *c) {
-  const ptx_insn *i = c->insn;
-  unsigned n = ptx_type_bits(i->type[0]);
-  uint64_t a = c->in[0], b = c->in[1], r = 0;
-  uint32_t by = (uint32_t)b;
-  switch (i->op) {
-  case PTX_OP_and_logic:
-    r = a & b;
-    break;
-  case PTX_OP_or_logic:
-    r = a | b;
-    break;
-  case PTX_OP_xor_logic:
-    r = a ^ b;
-    break;
-  case PTX_OP_not_logic:
-    r = ~a;
-    break;
-  case PTX_OP_cnot_logic:
-    r = (a & mask(n)) == 0;
-    break;
-  case PTX_OP_lop3_logic:
-    for (unsigned k = 0; k < 32; k++)
-      r |= (c->in[3] >> ((a >> k & 1) << 2 | (b >> k & 1) << 1 | (c->in[2] >> k & 1)) & 1) << k;
-    if (i->mods.bool_op)
-      c->out[1] = bool_op(i, r != 0, c->in[4]);
-    break;
-  case PTX_OP_shl_shift:
-    r = by >= n ? 0 : a << by;
-    break;
-  case PTX_OP_shr_shift:
-    for (unsigned k = 0; k < n; k++) {
-      uint64_t from = (uint64_t)k + by;
-      bool sign = sign_type(i->type[0]) && (a >> (n - 1) & 1);
-      r |= (uint64_t)(from < n ? a >> from & 1 : sign) << k;
-    }
-    break;
-  case PTX_OP_shf_shift: {
-    uint32_t s = (uint32_t)c->in[2];
-    s = i->mods.shift == PTX_SHIFT_WRAP ? s % 32 : s > 32 ? 32 : s;
-    u128 both = (u128)(b & UINT32_MAX) << 32 | (a & UINT32_MAX);
-    r = (uint64_t)(i->mods.dir == PTX_DIR_LEFT ? both << s >> 32 : both >> s);
-    break;
-  }
-  default:
-    return ORACLE_UNKNOWN;
-  }
-  c->out[0] = r & mask(n);
-  return ORACLE_EXACT;
-}
+#include "oracle_parts.h"
 
 /* ------------------------------------------------------------------ floats */
 
@@ -321,6 +30,29 @@ static of_number operand(const ptx_insn *i, ptx_type t, uint64_t bits) {
   return i->mods.ftz ? of_flush(f, n) : n;
 }
 
+/* Of several NaNs an H200 passes on that of the second operand, else the third's, else the first's; in a
+ * division the first's. */
+static of_number chosen_nan(of_number a, of_number b, of_number c, unsigned n, bool first) {
+  if (first && a.class == OF_NAN)
+    return a;
+  if (n > 1 && b.class == OF_NAN)
+    return b;
+  if (n > 2 && c.class == OF_NAN)
+    return c;
+  return a;
+}
+
+/* Flushed are results that, rounded with any exponent, are below the normal numbers. */
+static bool is_tiny(const of_format *f, of_number n, of_mode mode) {
+  if (n.class != OF_FINITE)
+    return false;
+  int up = f->bias / 2;
+  n.exp += up;
+  n = of_unpack(f, of_pack(f, n, mode, false));
+  n.exp -= up;
+  return n.class == OF_FINITE && of_flush(f, n).class == OF_ZERO;
+}
+
 /* The result of a float instruction: rounded, flushed, saturated. */
 static uint64_t finish(const ptx_insn *i, ptx_type t, of_number n, of_mode mode) {
   const of_format *f = of_format_of(t);
@@ -333,14 +65,14 @@ static uint64_t finish(const ptx_insn *i, ptx_type t, of_number n, of_mode mode)
   uint64_t bits = of_pack(f, n, mode, i->mods.satfinite);
   if (i->mods.sat && n.class != OF_ZERO && of_compare(of_unpack(f, bits), of_from_int(1)) > 0)
     return of_pack(f, of_from_int(1), OF_RN, false);
-  if (i->mods.ftz)
-    return of_pack(f, of_flush(f, of_unpack(f, bits)), OF_RN, false);
-  return bits;
+  return i->mods.ftz && is_tiny(f, n, mode) ? bits & UINT64_C(1) << (f->width - 1) : bits;
 }
 
 static uint64_t arithmetic(const ptx_insn *i, ptx_type t, const uint64_t in[3], const ptx_type types[3]) {
   of_mode mode = mode_of(i->mods.round);
   of_number a = operand(i, types[0], in[0]), b = operand(i, types[1], in[1]), r;
+  of_number x = operand(i, types[2], in[2]);
+  unsigned n_operands = i->n_operands - 1u;
   switch (i->op) {
   case PTX_OP_add_float:
   case PTX_OP_add_half:
@@ -365,10 +97,12 @@ static uint64_t arithmetic(const ptx_insn *i, ptx_type t, const uint64_t in[3], 
   case PTX_OP_sqrt_float:
     r = of_sqrt(a);
     break;
-  default: {
-    of_number p = of_mul(a, b), x = operand(i, types[2], in[2]);
-    r = p.class == OF_NAN && p.payload == 0 && x.class == OF_NAN ? x : of_add(p, x, mode);
+  default:
+    r = of_add(of_mul(a, b), x, mode);
   }
+  if (r.class == OF_NAN) {
+    of_number nan = chosen_nan(a, b, x, n_operands, i->op == PTX_OP_div_float);
+    r = nan.class == OF_NAN ? nan : r;
   }
   return finish(i, t, r, mode);
 }
@@ -380,6 +114,8 @@ static uint64_t minmax_float(const ptx_insn *i, ptx_type t, uint64_t a, uint64_t
   if (i->mods.xorsign)
     x.sign = y.sign = false;
   bool x_nan = x.class == OF_NAN, y_nan = y.class == OF_NAN;
+  if (x_nan && y_nan && f->width == 64)
+    return y.payload | UINT64_C(1) << 51;
   if ((x_nan && y_nan) || (i->mods.nan && (x_nan || y_nan)))
     return f->the_nan;
   of_number r;
@@ -398,9 +134,9 @@ static uint64_t minmax_float(const ptx_insn *i, ptx_type t, uint64_t a, uint64_t
 
 static uint64_t sign_op(const ptx_insn *i, ptx_type t, uint64_t a, bool neg) {
   const of_format *f = of_format_of(t);
-  if (f->width == 64)
-    return neg ? a ^ UINT64_C(1) << 63 : a & ~(UINT64_C(1) << 63);
   of_number n = operand(i, t, a);
+  if (f->width == 64 && n.class == OF_NAN)
+    return a | UINT64_C(1) << 51;
   n.sign = neg ? !n.sign : false;
   return of_pack(f, n, OF_RN, false);
 }
@@ -422,7 +158,7 @@ static bool float_part(const ptx_insn *i, ptx_type t, const uint64_t in[3], cons
   case PTX_OP_mul_half:
   case PTX_OP_fma_half:
     *r = arithmetic(i, t, in, types);
-    if (i->mods.oob && ((in[0] & 0xffff) == 0xffff || (in[1] & 0xffff) == 0xffff))
+    if (i->mods.oob && ((in[0] & 0x7fff) == 0x7ff7 || (in[1] & 0x7fff) == 0x7ff7))
       *r = 0;
     return true;
   case PTX_OP_min_float:
@@ -656,6 +392,24 @@ static uint64_t float_to_int(const ptx_insn *i, ptx_type to, ptx_type from, of_n
   return (uint64_t)clamp(r, bits, sign) & mask(bits);
 }
 
+/* What an H200 makes of NaNs: f64 takes payloads from the narrower types and gives them back, quiet; bf16 to
+ * f32 is a shift; a conversion that changes nothing is a move. */
+static uint64_t nan_converted(const ptx_insn *i, ptx_type to, ptx_type from, uint64_t a) {
+  const of_format *ft = of_format_of(to), *ff = of_format_of(from);
+  bool plain = !i->mods.ftz && !(i->mods.round >= PTX_ROUND_RNI && i->mods.round <= PTX_ROUND_RPI);
+  if (from == to && plain && (to == PTX_F32 || to == PTX_F64))
+    return a;
+  if (from == PTX_BF16 && to == PTX_F32 && !i->mods.ftz)
+    return a << 16;
+  if ((from != PTX_F64 && to != PTX_F64) || (to == PTX_F64 && i->mods.ftz))
+    return to == PTX_F64 ? 0x7fffffffe0000000 : ft->the_nan;
+  uint64_t fraction = a & mask((unsigned)ff->mantissa);
+  fraction = ff->mantissa > ft->mantissa ? fraction >> (ff->mantissa - ft->mantissa)
+                                         : fraction << (ft->mantissa - ff->mantissa);
+  uint64_t quiet = UINT64_C(1) << (ft->mantissa - 1);
+  return (a >> (ff->width - 1)) << (ft->width - 1) | (ft->max + 1) | quiet | fraction;
+}
+
 static oracle_verdict cvt_op(oracle_case *c) {
   const ptx_insn *i = c->insn;
   ptx_type to = i->type[0], from = i->type[1];
@@ -672,7 +426,7 @@ static oracle_verdict cvt_op(oracle_case *c) {
     }
   } else {
     of_number n = of_unpack(ff, a);
-    if (i->mods.ftz && from == PTX_F32)
+    if (i->mods.ftz && from == PTX_F32 && to != PTX_F16) /* not flushed on GPUs */
       n = of_flush(ff, n);
     if (!ft) {
       r = float_to_int(i, to, from, n);
@@ -684,11 +438,9 @@ static oracle_verdict cvt_op(oracle_case *c) {
       ptx_insn bare = *i; /* ftz means f32 alone */
       if (to != PTX_F32)
         bare.mods.ftz = 0;
-      if (n.class == OF_NAN &&
-          to == PTX_F64) { /* a payload of f32 moves to the top of f64's; others are lost */
-        n.payload = from == PTX_F64   ? n.payload
-                    : from == PTX_F32 ? (a >> 31) << 63 | UINT64_C(0x7ff) << 52 | (a & 0x7fffff) << 29
-                                      : 0x7fffffffe0000000;
+      if (n.class == OF_NAN && !i->mods.sat) {
+        c->out[0] = to_register(c, to, nan_converted(i, to, from, a));
+        return ORACLE_EXACT;
       }
       r = finish(&bare, to, n, whole ? OF_RN : mode);
     }
@@ -734,7 +486,8 @@ static oracle_verdict cvt_packed_op(oracle_case *c) {
   if (i->op == PTX_OP_cvt_tf32) {
     of_number n = of_unpack(of_format_of(PTX_F32), c->in[0] & UINT32_MAX);
     uint64_t r = finish(i, PTX_TF32, n, mode);
-    c->out[0] = n.class == OF_NAN ? 0x7fffffff : r << 13;
+    uint64_t nan = mode != OF_RNA ? 0x7fffe000 : (c->in[0] & 0xffffe000) - (i->mods.satfinite ? 0x2000 : 0);
+    c->out[0] = n.class != OF_NAN ? r << 13 : nan;
     return ORACLE_EXACT;
   }
   uint64_t part[2]; /* low, high */
@@ -761,66 +514,6 @@ static oracle_verdict cvt_packed_op(oracle_case *c) {
     }
   }
   c->out[0] = r[0] | r[1] << store;
-  return ORACLE_EXACT;
-}
-
-/* ------------------------------------------------------------------ video */
-
-static oracle_verdict video_op(oracle_case *c, unsigned what, unsigned lanes) {
-  const ptx_insn *i = c->insn;
-  bool sd = sign_type(i->type[0]), sa = sign_type(i->type[1]), sb = sign_type(i->type[2]);
-  unsigned bits = 32 / lanes;
-  uint64_t r = 0, x = c->in[2] & UINT32_MAX, sum = x;
-  for (unsigned k = 0; k < lanes; k++) {
-    s128 a = value(c->in[0] >> k * bits, bits, sa), b = value(c->in[1] >> k * bits, bits, sb), t;
-    if (lanes == 1) {
-      const ptx_operand *o = &c->body->operands[i->operands + 1];
-      for (unsigned m = 0; m < 2; m++) {
-        unsigned p = o[m].part,
-                 at = p == 0  ? 0
-                      : p < 5 ? 8 * (p - 1)
-                              : 16 * (p - 5),
-                 n = p == 0  ? 32
-                     : p < 5 ? 8
-                             : 16;
-        *(m ? &b : &a) = value(c->in[m] >> at, n, m ? sb : sa);
-      }
-    }
-    switch (what) {
-    case 0:
-      t = a + b;
-      break;
-    case 1:
-      t = a - b;
-      break;
-    case 2:
-      t = a > b ? a - b : b - a;
-      break;
-    case 3:
-      t = a < b ? a : b;
-      break;
-    case 4:
-      t = a < b ? b : a;
-      break;
-    default: /* half up, away from zero only upwards */
-      t = a + b;
-      t = t >= 0 ? (t + 1) / 2 : -((-t + 1) / 2);
-    }
-    if (i->mods.sat)
-      t = clamp(t, bits, sd);
-    sum += (uint64_t)t;
-    r |= ((uint64_t)t & mask(bits)) << k * bits;
-  }
-  if (lanes > 1) {
-    c->out[0] = (i->mods.rop ? sum : r) & UINT32_MAX;
-    return ORACLE_EXACT;
-  }
-  s128 d = value(r, 32, sd), y = value(x, 32, sd);
-  d = i->mods.rop == PTX_ROP_ADD   ? d + y
-      : i->mods.rop == PTX_ROP_MIN ? (d < y ? d : y)
-      : i->mods.rop == PTX_ROP_MAX ? (d > y ? d : y)
-                                   : d;
-  c->out[0] = (uint64_t)d & UINT32_MAX;
   return ORACLE_EXACT;
 }
 
@@ -932,14 +625,14 @@ oracle_verdict oracle_eval(oracle_case *c) {
   case PTX_OP_neg_int:
   case PTX_OP_min_int:
   case PTX_OP_max_int:
-    return int_op(c);
+    return oracle_int_op(c);
   case PTX_OP_add_carry:
   case PTX_OP_addc_carry:
   case PTX_OP_sub_carry:
   case PTX_OP_subc_carry:
   case PTX_OP_mad_carry:
   case PTX_OP_madc_carry:
-    return carry_op(c);
+    return oracle_carry_op(c);
   case PTX_OP_popc_bits:
   case PTX_OP_clz_bits:
   case PTX_OP_brev_bits:
@@ -951,7 +644,7 @@ oracle_verdict oracle_eval(oracle_case *c) {
   case PTX_OP_bmsk_bits:
   case PTX_OP_dp4a_bits:
   case PTX_OP_dp2a_bits:
-    return bits_op(c);
+    return oracle_bits_op(c);
   case PTX_OP_and_logic:
   case PTX_OP_or_logic:
   case PTX_OP_xor_logic:
@@ -961,7 +654,7 @@ oracle_verdict oracle_eval(oracle_case *c) {
   case PTX_OP_shl_shift:
   case PTX_OP_shr_shift:
   case PTX_OP_shf_shift:
-    return logic_op(c);
+    return oracle_logic_op(c);
   case PTX_OP_selp_move:
   case PTX_OP_slct_move:
   case PTX_OP_prmt_move:
@@ -987,39 +680,39 @@ oracle_verdict oracle_eval(oracle_case *c) {
   case PTX_OP_cvt_pack:
     return cvt_packed_op(c);
   case PTX_OP_vadd_video:
-    return video_op(c, 0, 1);
+    return oracle_video_op(c, 0, 1);
   case PTX_OP_vsub_video:
-    return video_op(c, 1, 1);
+    return oracle_video_op(c, 1, 1);
   case PTX_OP_vabsdiff_video:
-    return video_op(c, 2, 1);
+    return oracle_video_op(c, 2, 1);
   case PTX_OP_vmin_video:
-    return video_op(c, 3, 1);
+    return oracle_video_op(c, 3, 1);
   case PTX_OP_vmax_video:
-    return video_op(c, 4, 1);
+    return oracle_video_op(c, 4, 1);
   case PTX_OP_vadd2_video:
-    return video_op(c, 0, 2);
+    return oracle_video_op(c, 0, 2);
   case PTX_OP_vsub2_video:
-    return video_op(c, 1, 2);
+    return oracle_video_op(c, 1, 2);
   case PTX_OP_vabsdiff2_video:
-    return video_op(c, 2, 2);
+    return oracle_video_op(c, 2, 2);
   case PTX_OP_vmin2_video:
-    return video_op(c, 3, 2);
+    return oracle_video_op(c, 3, 2);
   case PTX_OP_vmax2_video:
-    return video_op(c, 4, 2);
+    return oracle_video_op(c, 4, 2);
   case PTX_OP_vavrg2_video:
-    return video_op(c, 5, 2);
+    return oracle_video_op(c, 5, 2);
   case PTX_OP_vadd4_video:
-    return video_op(c, 0, 4);
+    return oracle_video_op(c, 0, 4);
   case PTX_OP_vsub4_video:
-    return video_op(c, 1, 4);
+    return oracle_video_op(c, 1, 4);
   case PTX_OP_vabsdiff4_video:
-    return video_op(c, 2, 4);
+    return oracle_video_op(c, 2, 4);
   case PTX_OP_vmin4_video:
-    return video_op(c, 3, 4);
+    return oracle_video_op(c, 3, 4);
   case PTX_OP_vmax4_video:
-    return video_op(c, 4, 4);
+    return oracle_video_op(c, 4, 4);
   case PTX_OP_vavrg4_video:
-    return video_op(c, 5, 4);
+    return oracle_video_op(c, 5, 4);
   }
   return float_op(c);
 }

@@ -11,7 +11,7 @@
 
 #include "arith.h"
 
-static uint64_t n_cases = 2048;
+static uint64_t n_cases = 4096;
 static unsigned shard_i, shard_n = 1, seen;
 static unsigned long spellings, cases, refused, failures;
 

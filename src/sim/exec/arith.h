@@ -67,8 +67,9 @@ static inline float end_f32(float r, int how) {
   }
   return r == r ? r : f32_of(NAN_F32);
 }
-/* The end of an f64 instruction: payloads pass as in the machine that runs us, first operand first. A NaN
- * made here and not passed on is the negative quiet one, as a GPU's. */
+/* The end of an f64 instruction: a NaN's payload passes, quiet; a NaN that is made here is the negative one
+ * without payload. Of several operands that are NaNs a GPU passes on the first of those given here: see
+ * callers. */
 #define QUIET 0x0008000000000000u
 static inline double end_f64(double r, double a, double b, double c) {
   uint64_t u = a != a   ? bits_of_f64(a) | QUIET
@@ -76,6 +77,15 @@ static inline double end_f64(double r, double a, double b, double c) {
                : c != c ? bits_of_f64(c) | QUIET
                         : 0xfff8000000000000u;
   return r == r ? r : f64_of(u);
+}
+
+/* Is a result, rounded as if there were no smallest exponent, below the normal numbers? A GPU flushes just
+ * those, and what was rounded up from below to the smallest normal number is one. So the operation is done
+ * once more, its result larger by 2^64. */
+#define LARGER(x) ((x) * 0x1p64f)
+static inline float unless_tiny(float r, float larger) {
+  bool near = (bits_of_f32(r) & 0x7fffffff) <= 0x00800000; /* else `larger` may be what saturated */
+  return (near & (__builtin_fabsf(larger) < 0x1p-62f)) ? f32_of(bits_of_f32(r) & 0x80000000) : r;
 }
 
 /* ---- rounding modes ---- */

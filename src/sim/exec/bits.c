@@ -62,7 +62,8 @@ static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t n) {
 }
 SIM_HANDLER3(fns, uint32_t, uint32_t, uint32_t, uint32_t, find_nth(a, b, (int32_t)c))
 
-/* Place and length of a field are the low bytes of their registers. */
+/* Place and length of a field are the low bytes of their registers. PTX promises no more than 0 to 255; GPUs
+ * take larger ones as such in 64 bits, where they have no instruction, and so do we. */
 static inline uint32_t field_u32(uint32_t a, uint32_t at, uint32_t n) {
   at &= 255, n &= 255;
   uint32_t x = at > 31 ? 0 : a >> at;
@@ -75,12 +76,10 @@ static inline uint32_t field_s32(uint32_t a, uint32_t at, uint32_t n) {
   return n == 0 ? 0 : (uint32_t)((int32_t)(x << rest) >> rest);
 }
 static inline uint64_t field_u64(uint64_t a, uint32_t at, uint32_t n) {
-  at &= 255, n &= 255;
   uint64_t x = at > 63 ? 0 : a >> at;
   return n > 63 ? x : x & ((UINT64_C(1) << n) - 1);
 }
 static inline uint64_t field_s64(uint64_t a, uint32_t at, uint32_t n) {
-  at &= 255, n &= 255;
   uint64_t x = (uint64_t)((int64_t)a >> (at > 63 ? 63 : at));
   uint32_t rest = n > 63 ? 0 : n == 0 ? 63 : 64 - n;
   return n == 0 ? 0 : (uint64_t)((int64_t)(x << rest) >> rest);
@@ -96,7 +95,6 @@ static inline uint32_t insert_32(uint32_t a, uint32_t b, uint32_t at, uint32_t n
   return at > 31 ? b : (b & ~(m << at)) | (a & m) << at;
 }
 static inline uint64_t insert_64(uint64_t a, uint64_t b, uint32_t at, uint32_t n) {
-  at &= 255, n &= 255;
   uint64_t m = n > 63 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
   return at > 63 ? b : (b & ~(m << at)) | (a & m) << at;
 }

@@ -22,18 +22,24 @@ SIM_HANDLER1(f64_u32, double, uint32_t, (double)a)
 SIM_HANDLER1(f64_s64, double, int64_t, (double)a)
 SIM_HANDLER1(f64_u64, double, uint64_t, (double)a)
 SIM_HANDLER1(f32_f16, float, uint32_t, end_f32(f32_of_f16(a), 0))
-SIM_HANDLER1(f32_bf16, float, uint32_t, end_f32(f32_of_bf16(a), 0))
+SIM_HANDLER1(f32_bf16, uint32_t, uint32_t, a << 16)
 SIM_HANDLER1(f16_f32, uint32_t, float, f16_of_f32(a))
 SIM_HANDLER1(bf16_f32, uint32_t, float, bf16_of_f32(a))
 
-/* f64 has room for the payload of an f32's NaN, and a GPU moves it there; the way back forgets it. */
+/* NaNs. f64 has room for the payload of the others and a GPU moves it there and back, quiet, with its sign.
+ * From bf16 to f32, and where nothing changes, every bit stays; in all else there is one NaN. */
 static inline double wide_of(float a) {
   uint32_t u = bits_of_f32(a);
   uint64_t nan = (uint64_t)(u & 0x80000000) << 32 | 0x7ff8000000000000 | (uint64_t)(u & 0x7fffff) << 29;
   return a == a ? (double)a : f64_of(nan);
 }
+static inline float short_of(double a) {
+  uint64_t u = bits_of_f64(a);
+  uint32_t nan = (uint32_t)(u >> 32 & 0x80000000) | 0x7fc00000 | (uint32_t)(u >> 29 & 0x7fffff);
+  return a == a ? (float)a : f32_of(nan);
+}
 SIM_HANDLER1(f64_f32, double, float, wide_of(a))
-SIM_HANDLER1(f32_f64, float, double, end_f32((float)a, 0))
+SIM_HANDLER1(f32_f64, float, double, short_of(a))
 
 /* Towards zero, to 32 bits; NaN is 0, what is too large the largest. */
 static inline int32_t s32_of(float a) {
@@ -97,9 +103,9 @@ static const sim_format *format_of(unsigned t) {
 static inline uint64_t f64_bits_of(uint64_t x, unsigned t, bool ftz) {
   switch (t) {
   case PTX_F16:
-    return bits_of_f64(f32_of_f16((uint32_t)x & 0xffff));
+    return bits_of_f64(wide_of(f32_of_f16((uint32_t)x & 0xffff)));
   case PTX_BF16:
-    return bits_of_f64(f32_of_bf16((uint32_t)x & 0xffff));
+    return bits_of_f64(wide_of(f32_of_bf16((uint32_t)x & 0xffff)));
   case PTX_F32:
     return bits_of_f64(wide_of(flush_f32(f32_of((uint32_t)x), ftz ? FTZ : 0)));
   }
@@ -161,6 +167,24 @@ static uint64_t to_float(sim_number n, const conversion *c) {
   uint64_t r = narrowed(n, format_of(c->to), c->mode, (c->satfinite ? FINITE : 0) | (c->relu ? RELU : 0));
   return c->ftz && c->to == PTX_F32 ? flush_bits((uint32_t)r) : r;
 }
+/* x as it was, u as a NaN of f64. */
+static uint64_t nan_to_float(uint64_t x, uint64_t u, const conversion *c) {
+  const sim_format *f = format_of(c->to);
+  bool same = c->from == c->to && !c->ftz && !c->integral;
+  if (c->sat)
+    return 0;
+  if (same && (c->to == PTX_F32 || c->to == PTX_F64))
+    return x;
+  if (c->from == PTX_BF16 && c->to == PTX_F32 && !c->ftz)
+    return x << 16;
+  if (c->to == PTX_F64)
+    return c->ftz ? 0x7fffffffe0000000 : u | QUIET;
+  if (c->from == PTX_F64) {
+    uint64_t payload = (u & 0xfffffffffffff) >> (52 - f->mantissa) | UINT64_C(1) << (f->mantissa - 1);
+    return (u >> 63) << (f->width - 1) | f->inf | payload;
+  }
+  return f->nan;
+}
 static uint64_t converted(uint64_t x, const conversion *c) {
   if (!is_float(c->from)) {
     if (!is_float(c->to))
@@ -169,13 +193,14 @@ static uint64_t converted(uint64_t x, const conversion *c) {
     bool negative = is_signed(c->from) && (int64_t)x < 0;
     return to_float(number_of_int(negative ? 0 - x : x, negative), c);
   }
-  uint64_t u = f64_bits_of(x, c->from, c->ftz);
+  bool flushes = c->ftz && c->to != PTX_F16; /* a GPU does not for that one */
+  uint64_t u = f64_bits_of(x, c->from, flushes);
   if (!is_float(c->to))
     return to_int(u, c);
-  if (c->integral && !is_nan(u))
+  if (is_nan(u))
+    return nan_to_float(x, u, c);
+  if (c->integral)
     u = bits_of_f64(integral(f64_of(u), c->mode));
-  if (is_nan(u) && c->to == PTX_F64 && !c->sat)
-    return c->from == PTX_F64 || c->from == PTX_F32 ? u | QUIET : 0x7fffffffe0000000;
   return to_float(number_of_f64(u), c);
 }
 

@@ -68,8 +68,14 @@ LANES2(ue8m0_f32, uint32_t, float, float, target t = target_of(o), NOTHING,
 LANES1(ue8m0_bf16x2, uint32_t, uint32_t, target t = target_of(o), NOTHING,
        ue8m0_of(f32_of_bf16(a >> 16), t) << 8 | ue8m0_of(f32_of_bf16(a & 0xffff), t))
 
-/* tf32 has the range of f32 and stays in its place, with the low bits zero. */
-LANES1(tf32, uint32_t, float, target t = target_of(o), NOTHING, a == a ? narrow_one(a, t) << 13 : NAN_F32)
+/* tf32 has the range of f32 and stays in its place, with the low bits zero. A NaN is all ones there; .rna,
+ * which GPUs do as integers, cuts it, and .satfinite takes one off. */
+static inline uint32_t tf32_of(float a, target t) {
+  uint32_t cut = (bits_of_f32(a) & 0xffffe000) - (t.what & FINITE ? 0x2000 : 0);
+  uint32_t nan = t.mode == AWAY ? cut : 0x7fffe000;
+  return a == a ? narrow_one(a, t) << 13 : nan;
+}
+LANES1(tf32, uint32_t, float, target t = target_of(o), NOTHING, tf32_of(a, t))
 
 /* ---- from small formats: wide enough a type holds all of them ---- */
 static inline uint32_t f16_of_code(uint32_t code, target t) {

@@ -21,7 +21,7 @@ static inline float fma_f32(float a, float b, float c) {
   uint64_t u = bits_of_f64(s),
            away = (bits_of_f64(lost) ^ u) >> 63; /* lost towards zero? then one step back */
   uint64_t odd = u & 1 ? u : away ? u - 1 : u + 1;
-  return (float)(lost != 0 && lost - lost == 0 ? f64_of(odd) : s);
+  return (float)(((lost != 0) & (lost - lost == 0)) ? f64_of(odd) : s);
 }
 #endif
 /* In whatever mode is set. The C library's works without hardware, slowly. */
@@ -35,52 +35,57 @@ static inline double fma_f64(double a, double b, double c) {
 #define F32(x) flush_f32(x, how)
 
 /* Round to nearest: one handler for each way to flush and saturate; else the words are looked at. */
-#define NEAREST2(name, how_, operator)              \
+#define PLUS(x, y) ((x) + (y))
+#define MINUS(x, y) ((x) - (y))
+/* Sums are exact where they are tiny; a product is rounded there. */
+#define TIMES(x, y) (how & FTZ ? unless_tiny((x) * (y), LARGER(x) * (y)) : (x) * (y))
+#define NEAREST2(name, how_, OP)                    \
   static inline float name##_of(float a, float b) { \
     const int how = how_;                           \
-    return end_f32(F32(a) operator F32(b), how);    \
+    float x = F32(a), y = F32(b);                   \
+    return end_f32(OP(x, y), how);                  \
   }                                                 \
   SIM_HANDLER2(name, float, float, float, name##_of(a, b))
-#define ALL2(name, operator)                                                                             \
-  NEAREST2(name##_rn, 0, operator)                                                                       \
-  NEAREST2(name##_rn_ftz, FTZ, operator)                                                                 \
-  NEAREST2(name##_rn_sat, SAT, operator)                                                                 \
-  NEAREST2(name##_rn_ftz_sat, FTZ | SAT, operator)                                                       \
-  LANES2(name##_directed, float, float, float, DIRECTED, RESTORED, end_f32(F32(a) operator F32(b), how)) \
-  SIM_HANDLER2(name##_f64_rn, double, double, double, end_f64(a operator b, a, b, 0))                    \
-  LANES2(name##_f64_directed, double, double, double, DIRECTED, RESTORED, end_f64(a operator b, a, b, 0))
-ALL2(add, +)
-ALL2(sub, -)
-ALL2(mul, *)
-
-#define NEAREST_FMA(name, how_)                              \
-  static inline float name##_of(float a, float b, float c) { \
-    const int how = how_;                                    \
-    return end_f32(fma_f32(F32(a), F32(b), F32(c)), how);    \
-  }                                                          \
-  SIM_HANDLER3(name, float, float, float, float, name##_of(a, b, c))
-NEAREST_FMA(fma_rn, 0)
-NEAREST_FMA(fma_rn_ftz, FTZ)
-NEAREST_FMA(fma_rn_sat, SAT)
-NEAREST_FMA(fma_rn_ftz_sat, FTZ | SAT)
-LANES3(fma_directed, float, float, float, float, DIRECTED, RESTORED,
-       end_f32(fma_any_f32(F32(a), F32(b), F32(c)), how))
-SIM_HANDLER3(fma_f64_rn, double, double, double, double, end_f64(fma_f64(a, b, c), a, b, c))
-LANES3(fma_f64_directed, double, double, double, double, DIRECTED, RESTORED,
-       end_f64(fma_f64(a, b, c), a, b, c))
-
+#define ALL2(name, OP, operator)                                                                          \
+  NEAREST2(name##_rn, 0, OP)                                                                              \
+  NEAREST2(name##_rn_ftz, FTZ, OP)                                                                        \
+  NEAREST2(name##_rn_sat, SAT, OP)                                                                        \
+  NEAREST2(name##_rn_ftz_sat, FTZ | SAT, OP)                                                              \
+  LANES2(name##_directed, float, float, float, DIRECTED, RESTORED, end_f32(OP(F32(a), F32(b)), how))      \
+  SIM_HANDLER2(name##_f64_rn, double, double, double, end_f64(a operator b, b, a, 0))                     \
+  LANES2(name##_f64_directed, double, double, double, DIRECTED, RESTORED, end_f64(a operator b, b, a, 0)) \
+  LANES2(name##_f32x2, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,                                  \
+         JOIN(OP(LOW(a), LOW(b)), OP(HIGH(a), HIGH(b))))
 /* Pairs of f32 in 64 bits, in any mode. */
 #define LOW(x) F32(f32_of((uint32_t)(x)))
 #define HIGH(x) F32(f32_of((uint32_t)((x) >> 32)))
 #define JOIN(x, y) (bits_of_f32(end_f32(x, how)) | (uint64_t)bits_of_f32(end_f32(y, how)) << 32)
-#define PAIR2(name, operator)                                            \
-  LANES2(name##_f32x2, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED, \
-         JOIN(LOW(a) operator LOW(b), HIGH(a) operator HIGH(b)))
-PAIR2(add, +)
-PAIR2(sub, -)
-PAIR2(mul, *)
+ALL2(add, PLUS, +)
+ALL2(sub, MINUS, -)
+ALL2(mul, TIMES, *)
+
+static inline float fused(float a, float b, float c, int how, int directed) {
+  a = F32(a), b = F32(b), c = F32(c);
+  float r = directed ? fma_any_f32(a, b, c) : fma_f32(a, b, c);
+  if (how & FTZ)
+    r = unless_tiny(r, directed ? fma_any_f32(LARGER(a), b, LARGER(c)) : fma_f32(LARGER(a), b, LARGER(c)));
+  return end_f32(r, how);
+}
+#define NEAREST_FMA(name, how) SIM_HANDLER3(name, float, float, float, float, fused(a, b, c, how, 0))
+NEAREST_FMA(fma_rn, 0)
+NEAREST_FMA(fma_rn_ftz, FTZ)
+NEAREST_FMA(fma_rn_sat, SAT)
+NEAREST_FMA(fma_rn_ftz_sat, FTZ | SAT)
+LANES3(fma_directed, float, float, float, float, DIRECTED, RESTORED, fused(a, b, c, how, 1))
+SIM_HANDLER3(fma_f64_rn, double, double, double, double, end_f64(fma_f64(a, b, c), b, c, a))
+LANES3(fma_f64_directed, double, double, double, double, DIRECTED, RESTORED,
+       end_f64(fma_f64(a, b, c), b, c, a))
+
+#define LOW_WORD(x) f32_of((uint32_t)(x))
+#define HIGH_WORD(x) f32_of((uint32_t)((x) >> 32))
 LANES3(fma_f32x2, uint64_t, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,
-       JOIN(fma_any_f32(LOW(a), LOW(b), LOW(c)), fma_any_f32(HIGH(a), HIGH(b), HIGH(c))))
+       bits_of_f32(fused(LOW_WORD(a), LOW_WORD(b), LOW_WORD(c), how, 1)) |
+           (uint64_t)bits_of_f32(fused(HIGH_WORD(a), HIGH_WORD(b), HIGH_WORD(c), how, 1)) << 32)
 
 /* f32 with a narrower first operand (fma: the first two), which is widened, exactly. */
 #define MIXED(t)                                                                               \

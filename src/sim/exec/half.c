@@ -30,9 +30,11 @@ static inline float clamped(float r, int how) {
     r = r <= 0 ? 0.0f : r;
   return r;
 }
+/* Flushed is what would be below 2^-14 if there were smaller normal numbers: see unless_tiny. */
 static inline uint32_t out_f16(float r, int how) {
-  uint32_t h = f16_of_f32(clamped(r, how));
-  return how & FTZ ? flush_f16(h) : h;
+  r = clamped(r, how);
+  uint32_t h = f16_of_f32(r), larger = f16_of_f32(r * 16) & 0x7fff;
+  return (how & FTZ) && larger < 0x1400 ? h & 0x8000 : h;
 }
 static inline uint32_t out_bf16(float r, int how) {
   return bf16_of_f32(clamped(r, how));
@@ -43,19 +45,20 @@ static inline float fma_in_f16(float a, float b, float c) {
   float p = a * b, s = p + c, q = s - p, lost = (p - (s - q)) + (c - q);
   uint32_t u = bits_of_f32(s), away = (bits_of_f32(lost) ^ u) >> 31;
   uint32_t odd = u & 1 ? u : away ? u - 1 : u + 1;
-  return lost != 0 && lost - lost == 0 ? f32_of(odd) : s;
+  return ((lost != 0) & (lost - lost == 0)) ? f32_of(odd) : s;
 }
 static inline float fma_in_bf16(float a, float b, float c) {
   double p = (double)a * b, z = c, s = p + z, q = s - p, lost = (p - (s - q)) + (z - q);
   uint64_t u = bits_of_f64(s), away = (bits_of_f64(lost) ^ u) >> 63;
-  double t = lost != 0 && lost - lost == 0 ? f64_of(u & 1 ? u : away ? u - 1 : u + 1) : s;
+  double t = ((lost != 0) & (lost - lost == 0)) ? f64_of(u & 1 ? u : away ? u - 1 : u + 1) : s;
   float f = (float)t;
   uint32_t v = bits_of_f32(f);
   v = ((double)__builtin_fabsf(f) > __builtin_fabs(t) ? v - 1 : v) | 1; /* towards zero, and odd */
-  return (double)f == t || t - t != 0 ? f : f32_of(v);
+  return (((double)f == t) | (t - t != 0)) ? f : f32_of(v);
 }
-/* .oob: 0xffff, the NaN that stands for "outside of a tensor", makes the result 0. */
-#define OUTSIDE(h) (((h) & 0xffff) == 0xffff)
+/* .oob: 0x7ff7, the NaN that stands for "outside of a tensor", as either factor makes the result 0, on an
+ * H200. */
+#define OUTSIDE(h) (((h) & 0x7fff) == 0x7ff7)
 
 #define ONE2(t, name, operator)                                             \
   static inline uint32_t name##_##t##_of(uint32_t a, uint32_t b, int how) { \

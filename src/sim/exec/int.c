@@ -1,6 +1,6 @@
 /* int.c: integer arithmetic: add, sub, mul, mad, mul24, mad24, sad, div, rem, abs, neg, min, max.
  *
- * Everything wraps. Division by zero gives all ones and leaves the dividend as the remainder, the most
+ * Everything wraps. Division by zero gives all ones, also as the remainder, the most
  * negative number by -1 gives itself, as on a GPU. Carries are in carry.c. Results of 16 bits leave the upper
  * half of the lane zero: each expression ends in the unsigned type of its width.
  */
@@ -92,7 +92,7 @@ EACH_INT(SAD)
   }                                                               \
   static inline U rem_one_##t(V a, V b) {                         \
     if (b == 0)                                                   \
-      return (U)a;                                                \
+      return (U) ~(U)0;                                           \
     return MIN && (U)b == (U) ~(U)0 ? (U)0 : (U)(a % b);          \
   }                                                               \
   SIM_HANDLER2(div_##t, L, L, L, div_one_##t((V)a, (V)b))         \

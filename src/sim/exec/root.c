@@ -8,17 +8,21 @@
 #define F32(x) flush_f32(x, how)
 
 /* One handler to nearest without words, one for all else. */
-#define EXACT1(name, expr32, expr64)                                                 \
-  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a), 0))                       \
-  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a)), how)) \
-  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))           \
+#define EXACT1(name, expr32, expr64)                                                      \
+  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a, 0), 0))                         \
+  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a), how), how)) \
+  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))                \
   LANES1(name##_f64_any, double, double, DIRECTED, RESTORED, end_f64(expr64(a), a, 0, 0))
-#define RCP_32(x) (1.0f / (x))
+static inline float quotient(float a, float b, int how) {
+  return how & FTZ ? unless_tiny(a / b, LARGER(a) / b) : a / b;
+}
+#define RCP_32(x, how) quotient(1, x, how)
 #define RCP_64(x) (1.0 / (x))
+#define SQRT_32(x, how) __builtin_sqrtf(x)
 EXACT1(rcp, RCP_32, RCP_64)
-EXACT1(sqrt, __builtin_sqrtf, __builtin_sqrt)
+EXACT1(sqrt, SQRT_32, __builtin_sqrt)
 SIM_HANDLER2(div_rn, float, float, float, end_f32(a / b, 0))
-LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(F32(a) / F32(b), how))
+LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(quotient(F32(a), F32(b), how), how))
 SIM_HANDLER2(div_f64_rn, double, double, double, end_f64(a / b, a, b, 0))
 LANES2(div_f64_any, double, double, double, DIRECTED, RESTORED, end_f64(a / b, a, b, 0))
 
@@ -31,8 +35,10 @@ SIM_HANDLER1(abs_f32, uint32_t, uint32_t, sign_f32(a, 0, 0x7fffffff, 0))
 SIM_HANDLER1(abs_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, 0x7fffffff, 0))
 SIM_HANDLER1(neg_f32, uint32_t, uint32_t, sign_f32(a, 0, UINT32_MAX, 0x80000000))
 SIM_HANDLER1(neg_ftz_f32, uint32_t, uint32_t, sign_f32(a, FTZ, UINT32_MAX, 0x80000000))
-SIM_HANDLER1(abs_f64, uint64_t, uint64_t, a &INT64_MAX)
-SIM_HANDLER1(neg_f64, uint64_t, uint64_t, a ^ UINT64_C(1) << 63)
+/* In f64 a NaN keeps its sign and becomes quiet. */
+#define IS_NAN_F64(u) (((u) & INT64_MAX) > 0x7ff0000000000000)
+SIM_HANDLER1(abs_f64, uint64_t, uint64_t, IS_NAN_F64(a) ? a | QUIET : (a &INT64_MAX))
+SIM_HANDLER1(neg_f64, uint64_t, uint64_t, IS_NAN_F64(a) ? a | QUIET : a ^ UINT64_C(1) << 63)
 
 /* Patterns of floats in the order of integers. */
 static inline int32_t order_f32(uint32_t u) {
@@ -59,7 +65,7 @@ static inline uint64_t minmax_f64(uint64_t a, uint64_t b, int max) {
   int a_nan = (a & INT64_MAX) > 0x7ff0000000000000, b_nan = (b & INT64_MAX) > 0x7ff0000000000000;
   uint64_t r = (max ? order_f64(a) < order_f64(b) : order_f64(b) < order_f64(a)) ? b : a;
   r = a_nan ? b : b_nan ? a : r;
-  return a_nan & b_nan ? 0x7fffffffffffffff : r;
+  return a_nan & b_nan ? b | QUIET : r;
 }
 #define MINMAX(name, max)                                                                      \
   SIM_HANDLER2(name##_f32, uint32_t, uint32_t, uint32_t, minmax_f32(a, b, max, 0))             \
