@@ -170,7 +170,7 @@ static uint64_t cut(uint64_t v, unsigned bits) {
   return bits >= 64 ? v : v & ((UINT64_C(1) << bits) - 1);
 }
 
-static void put(arith *a, uint32_t reg, unsigned lane, uint64_t v) {
+void arith_put(arith *a, uint32_t reg, unsigned lane, uint64_t v) {
   char *p = a->frame + place_of_reg(reg);
   unsigned bits = reg_bits(a, reg);
   uint32_t word;
@@ -202,7 +202,7 @@ void arith_load(arith *a, uint64_t n) {
   uint32_t cc = 0;
   for (unsigned lane = 0; lane < SIM_LANES; lane++) {
     for (unsigned k = 0; k < a->n_read; k++)
-      put(a, a->read[k], lane, spell_value(&a->s, n + lane, k));
+      arith_put(a, a->read[k], lane, spell_value(&a->s, n + lane, k));
     if (a->s.carry)
       cc |= (uint32_t)(spell_value(&a->s, n + lane, a->s.n_in - 1) & 1) << lane;
   }
@@ -211,7 +211,7 @@ void arith_load(arith *a, uint64_t n) {
 void arith_spoil(arith *a) {
   for (unsigned k = 0; k < a->n_written; k++)
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      put(a, a->written[k], lane, 0xa5a5a5a5a5a5a5a5);
+      arith_put(a, a->written[k], lane, 0xa5a5a5a5a5a5a5a5);
 }
 void arith_run(arith *a, unsigned way, uint32_t mask) {
   sim_ctx c = {.mask = mask, .way = way};

@@ -37,6 +37,7 @@ bool arith_choose(arith *a, const arith_level *level); /* false: no selector too
 
 /* Cases n to n + 31: operands into the frame, the op run one way, results out of it. */
 void arith_load(arith *a, uint64_t n);
+void arith_put(arith *a, uint32_t reg, unsigned lane, uint64_t v); /* a register's lane */
 void arith_run(arith *a, unsigned way, uint32_t mask);
 uint64_t arith_result(const arith *a, unsigned k,
                       unsigned lane); /* word k of the case, as the kernel writes it */

@@ -10,7 +10,7 @@
 void *gpu_load(const char *text, const char *kernel, char *why, size_t size);
 uint64_t gpu_new(uint64_t bytes);
 void gpu_copy(uint64_t device, void *host, uint64_t bytes, bool to_device);
-bool gpu_launch(void *kernel, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3], uint32_t shared,
-                bool cooperative, void **values, char *why, size_t size);
+bool gpu_launch(void *kernel, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3],
+                uint32_t shared, bool cooperative, void **values, char *why, size_t size);
 
 #endif

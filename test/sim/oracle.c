@@ -1,5 +1,5 @@
-/* oracle.c: whole instructions, by the letter of the PTX ISA, and as an H200 where PTX leaves a choice. Integers
- * are oracle_int.c's, the arithmetic of floats oracle_float.c's. */
+/* oracle.c: whole instructions, by the letter of the PTX ISA, and as an H200 where PTX leaves a choice.
+ * Integers are oracle_int.c's, the arithmetic of floats oracle_float.c's. */
 #include <math.h>
 #include <string.h>
 
@@ -158,7 +158,7 @@ static bool float_part(const ptx_insn *i, ptx_type t, const uint64_t in[3], cons
   case PTX_OP_mul_half:
   case PTX_OP_fma_half:
     *r = arithmetic(i, t, in, types);
-    if (i->mods.oob && (in[1] & 0xffff) == 0xffff)
+    if (i->mods.oob && ((in[0] & 0x7fff) == 0x7ff7 || (in[1] & 0x7fff) == 0x7ff7))
       *r = 0;
     return true;
   case PTX_OP_min_float:

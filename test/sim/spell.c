@@ -149,7 +149,7 @@ static unsigned lines_in(const base_text *t) {
   return n;
 }
 
-bool spell_kernel(spell *s, const char *name, base_text *out) {
+bool spell_scope(spell *s, base_text *out) {
   const ptx_form_info *f = ptx_form_get(s->form);
   base_text declare = {0}, before = {0}, insn = {0}, after = {0};
   unsigned variant = s->variant, table = 0;
@@ -244,23 +244,34 @@ bool spell_kernel(spell *s, const char *name, base_text *out) {
     base_text_free(&after);
     after = keep;
   }
+  base_puts(out, "  {\n");
+  base_puts(out, declare.bytes ? declare.bytes : "");
+  base_puts(out, before.bytes ? before.bytes : "");
+  s->line = lines_in(out) + 1;
+  base_puts(out, insn.bytes);
+  base_puts(out, after.bytes ? after.bytes : "");
+  base_puts(out, "  }\n");
+  base_text_free(&declare);
+  base_text_free(&before);
+  base_text_free(&insn);
+  base_text_free(&after);
+  return good;
+}
+
+bool spell_kernel(spell *s, const char *name, base_text *out) {
+  base_text scope = {0};
+  bool good = spell_scope(s, &scope);
   base_putf(out, ".visible .entry %s(.param .u64 from, .param .u64 to, .param .u32 count)\n{\n", name);
-  base_puts(out, "  .reg .b64 %in, %out, %t;\n  .reg .b32 %i, %n, %k, %cc, %ct;\n  .reg .pred %z;\n");
-  base_puts(out, declare.bytes);
+  base_puts(out, SPELL_REGISTERS);
   base_puts(out, "  mov.u32 %i, %ctaid.x;\n  mov.u32 %k, %ntid.x;\n  mov.u32 %n, %tid.x;\n"
                  "  mad.lo.u32 %i, %i, %k, %n;\n  ld.param.u32 %n, [count];\n  setp.ge.u32 %z, %i, %n;\n"
                  "  @%z ret;\n  ld.param.u64 %in, [from];\n  ld.param.u64 %out, [to];\n");
   base_putf(out, "  mad.wide.u32 %%in, %%i, %u, %%in;\n  mad.wide.u32 %%out, %%i, %u, %%out;\n", 8 * s->n_in,
             8 * s->n_out);
-  base_puts(out, before.bytes ? before.bytes : "");
-  s->line = lines_in(out) + 1;
-  base_puts(out, insn.bytes);
-  base_puts(out, after.bytes);
+  s->line += lines_in(out);
+  base_puts(out, scope.bytes);
   base_puts(out, "  ret;\n}\n");
-  base_text_free(&declare);
-  base_text_free(&before);
-  base_text_free(&insn);
-  base_text_free(&after);
+  base_text_free(&scope);
   return good;
 }
 
@@ -359,10 +370,10 @@ static const uint64_t edges_f64[] = {0,
                                      0x7fffffffffffffff};
 static const uint64_t edges_f16[] = {0,      1,      2,      0x3ff,  0x400,  0x401,  0x7ff,  0x1400, 0x37ff,
                                      0x3800, 0x3bfe, 0x3bff, 0x3c00, 0x3c01, 0x3e00, 0x4000, 0x6400, 0x6800,
-                                     0x77ff, 0x7800, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff};
-static const uint64_t edges_bf16[] = {0,      1,      2,      0x7f,   0x80,   0x81,   0xff,   0x3400,
-                                      0x3eff, 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4000, 0x4300,
-                                      0x4b00, 0x7eff, 0x7f00, 0x7f7f, 0x7f80, 0x7f81, 0x7fc0, 0x7fff};
+                                     0x77ff, 0x7800, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7ff7, 0x7fff};
+static const uint64_t edges_bf16[] = {0,      1,      2,      0x7f,   0x80,   0x81,   0xff,   0x3400, 0x3eff,
+                                      0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4000, 0x4300, 0x4b00, 0x7eff,
+                                      0x7f00, 0x7f7f, 0x7f80, 0x7f81, 0x7fc0, 0x7ff7, 0x7fff};
 
 #define EDGES(list) (edges = (list), n_edges = sizeof(list) / sizeof *(list))
 

@@ -30,6 +30,10 @@ typedef struct spell {
 /* Calls `each` for every spelling of rows of arithmetic whose name begins with `prefix`. */
 void spell_all(const char *prefix, void (*each)(const spell *s, void *data), void *data);
 
+/* The instruction with its operands loaded from [%in ...] and its results stored to [%out ...], in a scope of
+ * its own, with these registers around it. */
+#define SPELL_REGISTERS "  .reg .b64 %in, %out, %t;\n  .reg .b32 %i, %n, %k, %cc, %ct;\n  .reg .pred %z;\n"
+bool spell_scope(spell *s, base_text *out);
 /* A kernel `name`; fills n_in, n_out, in, line (within the kernel's own text). False: no such variant. */
 bool spell_kernel(spell *s, const char *name, base_text *out);
 void spell_header(base_text *out, unsigned isa, unsigned sm, bool suffix); /* SPELL_HEADER_LINES lines */

@@ -85,7 +85,7 @@ static inline double end_f64(double r, double a, double b, double c) {
 #define LARGER(x) ((x) * 0x1p64f)
 static inline float unless_tiny(float r, float larger) {
   bool near = (bits_of_f32(r) & 0x7fffffff) <= 0x00800000; /* else `larger` may be what saturated */
-  return near & (__builtin_fabsf(larger) < 0x1p-62f) ? f32_of(bits_of_f32(r) & 0x80000000) : r;
+  return (near & (__builtin_fabsf(larger) < 0x1p-62f)) ? f32_of(bits_of_f32(r) & 0x80000000) : r;
 }
 
 /* ---- rounding modes ---- */

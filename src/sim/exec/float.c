@@ -21,7 +21,7 @@ static inline float fma_f32(float a, float b, float c) {
   uint64_t u = bits_of_f64(s),
            away = (bits_of_f64(lost) ^ u) >> 63; /* lost towards zero? then one step back */
   uint64_t odd = u & 1 ? u : away ? u - 1 : u + 1;
-  return (float)((lost != 0) & (lost - lost == 0) ? f64_of(odd) : s);
+  return (float)(((lost != 0) & (lost - lost == 0)) ? f64_of(odd) : s);
 }
 #endif
 /* In whatever mode is set. The C library's works without hardware, slowly. */

@@ -45,20 +45,20 @@ static inline float fma_in_f16(float a, float b, float c) {
   float p = a * b, s = p + c, q = s - p, lost = (p - (s - q)) + (c - q);
   uint32_t u = bits_of_f32(s), away = (bits_of_f32(lost) ^ u) >> 31;
   uint32_t odd = u & 1 ? u : away ? u - 1 : u + 1;
-  return (lost != 0) & (lost - lost == 0) ? f32_of(odd) : s;
+  return ((lost != 0) & (lost - lost == 0)) ? f32_of(odd) : s;
 }
 static inline float fma_in_bf16(float a, float b, float c) {
   double p = (double)a * b, z = c, s = p + z, q = s - p, lost = (p - (s - q)) + (z - q);
   uint64_t u = bits_of_f64(s), away = (bits_of_f64(lost) ^ u) >> 63;
-  double t = (lost != 0) & (lost - lost == 0) ? f64_of(u & 1 ? u : away ? u - 1 : u + 1) : s;
+  double t = ((lost != 0) & (lost - lost == 0)) ? f64_of(u & 1 ? u : away ? u - 1 : u + 1) : s;
   float f = (float)t;
   uint32_t v = bits_of_f32(f);
   v = ((double)__builtin_fabsf(f) > __builtin_fabs(t) ? v - 1 : v) | 1; /* towards zero, and odd */
-  return ((double)f == t) | (t - t != 0) ? f : f32_of(v);
+  return (((double)f == t) | (t - t != 0)) ? f : f32_of(v);
 }
-/* .oob: 0xffff, the NaN that stands for "outside of a tensor", makes the result 0; on an H200 as the second
- * operand alone. */
-#define OUTSIDE(h) (((h) & 0xffff) == 0xffff)
+/* .oob: 0x7ff7, the NaN that stands for "outside of a tensor", as either factor makes the result 0, on an
+ * H200. */
+#define OUTSIDE(h) (((h) & 0x7fff) == 0x7ff7)
 
 #define ONE2(t, name, operator)                                             \
   static inline uint32_t name##_##t##_of(uint32_t a, uint32_t b, int how) { \
@@ -86,7 +86,7 @@ BOTH2(mul, *)
   static inline uint32_t fma_##t##_of(uint32_t a, uint32_t b, uint32_t c, int how) {                    \
     a &= 0xffff, b &= 0xffff, c &= 0xffff;                                                              \
     uint32_t r = out_##t(fma_in_##t(in_##t(a, how), in_##t(b, how), in_##t(c, how)), how);              \
-    return how & H_OOB && OUTSIDE(b) ? 0 : r;                                                           \
+    return how & H_OOB && (OUTSIDE(a) || OUTSIDE(b)) ? 0 : r;                                           \
   }                                                                                                     \
   static inline uint32_t fma_##t##_pair(uint32_t a, uint32_t b, uint32_t c, int how) {                  \
     return fma_##t##_of(a, b, c, how) | fma_##t##_of(a >> 16, b >> 16, c >> 16, how) << 16;             \
