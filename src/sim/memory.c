@@ -1,8 +1,9 @@
-/* memory.c: the device's global memory: one reserved range at a fixed address, allocations in it by granules, and
- * ranges of the host that kernels may use. Knows exact sizes, but lets kernels reach to the end of a granule, as a
- * GPU's padding does; who wants it exact asks sim_memory_find.
+/* memory.c: the device's global memory: one reserved range at a fixed address, allocations in it by granules,
+ * and ranges of the host that kernels may use. Knows exact sizes, but lets kernels reach to the end of a
+ * granule, as a GPU's padding does; who wants it exact asks sim_memory_find.
  *
- * Invariant: granules[i] is not 0 if and only if a span covers granule i; spans are sorted and do not overlap.
+ * Invariant: granules[i] is not 0 if and only if a span covers granule i; spans are sorted and do not
+ * overlap.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -34,7 +35,8 @@ bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index) {
   if (bytes > DEVICE_STRIDE)
     bytes = DEVICE_STRIDE;
   *m = (sim_memory){.bytes = bytes, .limit = bytes, .next_number = 1, .heap_limit = 8u << 20};
-  m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes, PROT_READ | PROT_WRITE);
+  m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes,
+                    PROT_READ | PROT_WRITE);
   if (!m->base)
     return false;
   m->end = m->base + bytes;
@@ -100,11 +102,13 @@ static void take_out(sim_span *spans, uint32_t *n, uint32_t at) {
 /* First fit over the gaps; addresses are a pure function of the calls so far. */
 uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name) {
   uint64_t size = ((bytes ? bytes : 1) + SIM_GRANULE - 1) / SIM_GRANULE * SIM_GRANULE;
-  uint64_t base = (uint64_t)(uintptr_t)m->base, begin = base + SIM_GRANULE; /* the range's begin is no address */
+  uint64_t base = (uint64_t)(uintptr_t)m->base,
+           begin = base + SIM_GRANULE; /* the range's begin is no address */
   if (size < bytes || size > m->bytes || m->used + size > m->limit)
     return 0;
   uint32_t i = 0;
-  if (m->n_spans && (m->spans[m->n_spans - 1].end - m->spans[0].begin) == m->used && m->spans[0].begin == begin)
+  if (m->n_spans && (m->spans[m->n_spans - 1].end - m->spans[0].begin) == m->used &&
+      m->spans[0].begin == begin)
     i = m->n_spans; /* no gaps: the usual case */
   for (; i < m->n_spans; i++) {
     uint64_t from = i ? m->spans[i - 1].end : begin;
@@ -147,7 +151,8 @@ uint64_t sim_memory_new(sim_device *d, uint64_t bytes) {
 
 bool sim_memory_free(sim_device *d, uint64_t address) {
   const sim_span *s = sim_span_at(d->memory.spans, d->memory.n_spans, address);
-  return s && s->begin == address && s->info.kind == SIM_MEMORY_GLOBAL && sim_memory_give(&d->memory, address);
+  return s && s->begin == address && s->info.kind == SIM_MEMORY_GLOBAL &&
+         sim_memory_give(&d->memory, address);
 }
 
 void sim_memory_amount(const sim_device *d, uint64_t *free_bytes, uint64_t *total_bytes) {
@@ -173,7 +178,8 @@ static bool host_add(sim_memory *m, uint64_t begin, uint64_t bytes, sim_memory_k
 }
 
 bool sim_host_register(sim_device *d, void *memory, uint64_t bytes, bool watched) {
-  return bytes && host_add(&d->memory, (uint64_t)(uintptr_t)memory, bytes, watched ? SIM_MEMORY_HOST : SIM_MEMORY_GLOBAL);
+  return bytes && host_add(&d->memory, (uint64_t)(uintptr_t)memory, bytes,
+                           watched ? SIM_MEMORY_HOST : SIM_MEMORY_GLOBAL);
 }
 
 bool sim_host_unregister(sim_device *d, void *memory) {
@@ -185,9 +191,11 @@ bool sim_host_unregister(sim_device *d, void *memory) {
   return true;
 }
 
-/* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside. */
+/* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside.
+ */
 bool sim_peer_enable(sim_device *d, sim_device *other) {
-  return d != other && host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST);
+  return d != other &&
+         host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST);
 }
 
 void sim_heap_limit(sim_device *d, uint64_t bytes) {
@@ -203,13 +211,15 @@ void sim_memory_define(sim_device *d, uint64_t address, uint64_t bytes, bool def
     return;
   uint64_t end = at + bytes;
   for (; at < end && (at & 7); at++)
-    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+    m->defined[at / 8] =
+        (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
   if (end - at >= 8) {
     memset(m->defined + at / 8, defined ? 0xff : 0, (end - at) / 8);
     at = end / 8 * 8;
   }
   for (; at < end; at++)
-    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+    m->defined[at / 8] =
+        (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
 }
 
 static bool is_defined(const sim_memory *m, uint64_t address) {

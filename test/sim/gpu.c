@@ -46,10 +46,17 @@ static bool open_driver(char *why, size_t size) {
   static const struct {
     const char *name;
     void *to;
-  } names[] = {{"cuInit", &cu.init}, {"cuDevicePrimaryCtxRetain", &cu.retain}, {"cuCtxSetCurrent", &cu.set_current},
-               {"cuModuleLoadDataEx", &cu.load}, {"cuModuleGetFunction", &cu.get}, {"cuMemAlloc_v2", &cu.alloc},
-               {"cuMemcpyHtoD_v2", &cu.to_device}, {"cuMemcpyDtoH_v2", &cu.to_host}, {"cuLaunchKernelEx", &cu.launch},
-               {"cuCtxSynchronize", &cu.wait}, {"cuFuncSetAttribute", &cu.set}};
+  } names[] = {{"cuInit", &cu.init},
+               {"cuDevicePrimaryCtxRetain", &cu.retain},
+               {"cuCtxSetCurrent", &cu.set_current},
+               {"cuModuleLoadDataEx", &cu.load},
+               {"cuModuleGetFunction", &cu.get},
+               {"cuMemAlloc_v2", &cu.alloc},
+               {"cuMemcpyHtoD_v2", &cu.to_device},
+               {"cuMemcpyDtoH_v2", &cu.to_host},
+               {"cuLaunchKernelEx", &cu.launch},
+               {"cuCtxSynchronize", &cu.wait},
+               {"cuFuncSetAttribute", &cu.set}};
   if (cu.library)
     return true;
   cu.library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -95,8 +102,8 @@ void gpu_copy(uint64_t device, void *host, uint64_t bytes, bool to_device) {
     cu.to_host(host, device, bytes);
 }
 
-bool gpu_launch(void *kernel, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3], uint32_t shared,
-                bool cooperative, void **values, char *why, size_t size) {
+bool gpu_launch(void *kernel, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3],
+                uint32_t shared, bool cooperative, void **values, char *why, size_t size) {
   attribute a[2];
   config c = {.shared = shared, .attributes = a};
   memset(a, 0, sizeof a);

@@ -1,6 +1,7 @@
 /* run_ptx.c: runs .ptx files whose first comment lines say how, and what must come out:
  *
- *   // machine: sms=2 blocks=1 threads=2048 warps=64 registers=65536 shared=102400 lockstep seed=N reserved=1024 host
+ *   // machine: sms=2 blocks=1 threads=2048 warps=64 registers=65536 shared=102400 lockstep seed=N
+ * reserved=1024 host
  *   // launch: KERNEL GRID BLOCK [shared=BYTES] [cluster=X,Y,Z] [cooperative] [launches=N]
  *   // arg: SPEC                  as for `muster run --kernel`; one line for each parameter
  *   // out: I TYPE[@BYTES] V V*N V ...    the first elements (from an offset on) of the buffer of argument I
@@ -8,8 +9,10 @@
  *   // trace: TEXT   // no-trace: TEXT    a line of the trace has this in it, or none has (sim/trace.c)
  *   // fault: TEXT   // stuck: TEXT   // refuse: TEXT     how it ends instead, and a part of what is said
  *
- * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx [--trace]
- * [--stats] [--decode] [--gpu] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did. */
+ * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx
+ * [--trace]
+ * [--stats] [--decode] [--gpu] [--workers N] [--level NAME] FILE...; prints "ok" or what differs, ends with 1
+ * if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -51,6 +54,7 @@ typedef struct test {
 } test;
 
 static bool trace, stats, decode, gpu;
+static uint32_t workers;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -71,9 +75,10 @@ typedef struct type {
   char kind; /* u, s, f */
 } type;
 
-static const type types[] = {{"u8", 1, 'u'},  {"s8", 1, 's'},  {"b8", 1, 'u'},  {"u16", 2, 'u'}, {"s16", 2, 's'}, {"b16", 2, 'u'},
-                             {"u32", 4, 'u'}, {"s32", 4, 's'}, {"b32", 4, 'u'}, {"i32", 4, 's'}, {"u64", 8, 'u'}, {"s64", 8, 's'},
-                             {"b64", 8, 'u'}, {"f32", 4, 'f'}, {"f64", 8, 'f'}, {"f16", 2, 'u'}, {"bf16", 2, 'u'}};
+static const type types[] = {
+    {"u8", 1, 'u'},  {"s8", 1, 's'},  {"b8", 1, 'u'},  {"u16", 2, 'u'}, {"s16", 2, 's'}, {"b16", 2, 'u'},
+    {"u32", 4, 'u'}, {"s32", 4, 's'}, {"b32", 4, 'u'}, {"i32", 4, 's'}, {"u64", 8, 'u'}, {"s64", 8, 's'},
+    {"b64", 8, 'u'}, {"f32", 4, 'f'}, {"f64", 8, 'f'}, {"f16", 2, 'u'}, {"bf16", 2, 'u'}};
 
 static const type *find_type(const char *name, size_t n) {
   for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
@@ -188,7 +193,8 @@ static void check_out(test *t, const arg *args, const char *line) {
     uint64_t times = star && star[1] ? strtoull(star + 1, NULL, 0) : 1;
     bool any = word[0] == '*', nan = !strncmp(word, "nan", 3);
     for (; times && !t->failed; times--, element++, p += y->bytes) {
-      uint64_t have = 0, want = any ? 0 : parse_value(y, word), mask = y->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * y->bytes) - 1;
+      uint64_t have = 0, want = any ? 0 : parse_value(y, word),
+               mask = y->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * y->bytes) - 1;
       if (p + y->bytes > args[index].host + args[index].bytes) {
         complain(t, "out: %s: more values than the buffer has", line);
         break;
@@ -200,9 +206,11 @@ static void check_out(test *t, const arg *args, const char *line) {
       if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || have == (want & mask))
         continue;
       if (y->kind == 'f')
-        complain(t, "buffer %lu, element %" PRIu64 ": %.9g (0x%" PRIx64 "), expected %s", index, element, y->bytes == 8 ? d : (double)f, have, word);
+        complain(t, "buffer %lu, element %" PRIu64 ": %.9g (0x%" PRIx64 "), expected %s", index, element,
+                 y->bytes == 8 ? d : (double)f, have, word);
       else
-        complain(t, "buffer %lu, element %" PRIu64 ": %" PRIu64 " (0x%" PRIx64 "), expected %s", index, element, have, have, word);
+        complain(t, "buffer %lu, element %" PRIu64 ": %" PRIu64 " (0x%" PRIx64 "), expected %s", index,
+                 element, have, have, word);
     }
   }
   free(copy);
@@ -220,8 +228,14 @@ static void read_machine(test *t, char *line) {
   struct {
     const char *name;
     uint32_t *to;
-  } numbers[] = {{"sms=", &l->sms}, {"blocks=", &l->blocks_per_sm}, {"threads=", &l->threads_per_sm}, {"warps=", &l->warps_per_sm},
-                 {"registers=", &l->registers_per_sm}, {"shared=", &l->shared_per_sm}, {"reserved=", &l->shared_reserved}, {"sm=", &l->sm}};
+  } numbers[] = {{"sms=", &l->sms},
+                 {"blocks=", &l->blocks_per_sm},
+                 {"threads=", &l->threads_per_sm},
+                 {"warps=", &l->warps_per_sm},
+                 {"registers=", &l->registers_per_sm},
+                 {"shared=", &l->shared_per_sm},
+                 {"reserved=", &l->shared_reserved},
+                 {"sm=", &l->sm}};
   char *save;
   for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
     bool found = false;
@@ -265,7 +279,8 @@ static void read_launch(test *t, char *line) {
 static void read_head(test *t) {
   char *copy = strdup(t->text), *save, *line;
   static const char *const ends[] = {"fault: ", "stuck: ", "refuse: "};
-  for (line = strtok_r(copy, "\n", &save); line && !strncmp(line, "//", 2); line = strtok_r(NULL, "\n", &save)) {
+  for (line = strtok_r(copy, "\n", &save); line && !strncmp(line, "//", 2);
+       line = strtok_r(NULL, "\n", &save)) {
     char *s = line + 2 + (line[2] == ' ');
     if (!strncmp(s, "machine: ", 9))
       read_machine(t, s + 9);
@@ -294,9 +309,9 @@ static void print(void *user, const char *text, size_t bytes) {
 
 static void tell(void *user, const sim_wait *w) {
   static const char *const kinds[] = {"barrier", "cluster", "warp", "memory", "grid", "room"};
-  base_putf(user, "%s: block (%u,%u,%u) thread (%u,%u,%u) line %u lanes %08x waits for %s", w->place.kernel, w->place.block[0],
-            w->place.block[1], w->place.block[2], w->place.thread[0], w->place.thread[1], w->place.thread[2], w->place.ptx_line,
-            w->lanes, kinds[w->kind]);
+  base_putf(user, "%s: block (%u,%u,%u) thread (%u,%u,%u) line %u lanes %08x waits for %s", w->place.kernel,
+            w->place.block[0], w->place.block[1], w->place.block[2], w->place.thread[0], w->place.thread[1],
+            w->place.thread[2], w->place.ptx_line, w->lanes, kinds[w->kind]);
   if (w->kind == SIM_WAIT_BARRIER)
     base_putf(user, " %u: %u of %u", w->number, w->have, w->want);
   if (w->kind == SIM_WAIT_WARP)
@@ -391,9 +406,12 @@ static void run_kernel(test *t, sim_device *d, sim_module *m) {
   sim_device_stats(d, &after);
   if (stats) {
     double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-    double insns = (double)(after.thread_insns - before.thread_insns), warps = (double)(after.warp_insns - before.warp_insns);
-    printf("%s: %.3f ms, %.4g thread insns (%.3f G/s), %.4g warp insns (%.1f ns each), %u registers, %" PRIu64 " splits, %" PRIu64 " sleeps\n",
-           t->file, s * 1e3, insns, insns / s * 1e-9, warps, s / warps * 1e9, info.registers, after.fragments_split, after.loops_slept);
+    double insns = (double)(after.thread_insns - before.thread_insns),
+           warps = (double)(after.warp_insns - before.warp_insns);
+    printf("%s: %.3f ms, %.4g thread insns (%.3f G/s), %.4g warp insns (%.1f ns each), %u registers, %" PRIu64
+           " splits, %" PRIu64 " sleeps\n",
+           t->file, s * 1e3, insns, insns / s * 1e-9, warps, s / warps * 1e9, info.registers,
+           after.fragments_split, after.loops_slept);
   }
   for (uint32_t k = 0; k < t->n_outs && ok && !t->failed; k++)
     check_out(t, args, t->outs[k]);
@@ -401,7 +419,8 @@ static void run_kernel(test *t, sim_device *d, sim_module *m) {
     for (int k = 0; k < 3; k++)
       if (t->ends[k])
         complain(t, "ended well; expected: %s", t->ends[k]);
-  const char *want = t->print_want.bytes ? t->print_want.bytes : "", *have = t->print_have.bytes ? t->print_have.bytes : "";
+  const char *want = t->print_want.bytes ? t->print_want.bytes : "",
+             *have = t->print_have.bytes ? t->print_have.bytes : "";
   if (strcmp(want, have))
     complain(t, "printed:\n%s--- expected:\n%s---", have, want);
   for (uint32_t k = 0; k < t->n_args; k++)
@@ -428,7 +447,8 @@ static void decode_all(test *t, const ptx_module *p, sim_module *m) {
     if (info.refused)
       printf("%s:%u: %s: %s\n", t->file, info.refused_line, info.name, info.refused);
     if (stats)
-      printf("%s: %s: %u registers, %u shared, %u local\n", t->file, info.name, info.registers, info.shared_bytes, info.local_bytes);
+      printf("%s: %s: %u registers, %u shared, %u local\n", t->file, info.name, info.registers,
+             info.shared_bytes, info.local_bytes);
   }
 }
 
@@ -454,7 +474,8 @@ static void run_gpu(test *t) {
   }
   bool ok = !t->failed;
   for (uint32_t k = 0; k < t->launches && ok; k++)
-    ok = gpu_launch(kernel, t->launch.grid, t->launch.block, t->launch.cluster, t->launch.dynamic_shared, t->launch.cooperative, values, why, sizeof why);
+    ok = gpu_launch(kernel, t->launch.grid, t->launch.block, t->launch.cluster, t->launch.dynamic_shared,
+                    t->launch.cooperative, values, why, sizeof why);
   if (!ok && !t->failed)
     complain(t, "%s", why);
   for (uint32_t k = 0; k < t->n_args && ok; k++)
@@ -469,10 +490,23 @@ static void run_gpu(test *t) {
 
 static bool run_test(const char *file) {
   test t = {.file = file, .launches = 1};
-  t.options = (sim_options){.limits = {.sm = 90, .sms = 16, .threads_per_block = 1024, .threads_per_sm = 2048, .warps_per_sm = 64, .blocks_per_sm = 32,
-                                       .registers_per_sm = 65536, .registers_per_block = 65536, .registers_per_thread = 255, .register_unit = 256,
-                                       .warp_unit = 4, .shared_per_sm = 233472, .shared_per_block = 49152, .shared_per_block_max = 232448,
-                                       .shared_reserved = 1024, .shared_unit = 128, .max_cluster_blocks = 16},
+  t.options = (sim_options){.limits = {.sm = 90,
+                                       .sms = 16,
+                                       .threads_per_block = 1024,
+                                       .threads_per_sm = 2048,
+                                       .warps_per_sm = 64,
+                                       .blocks_per_sm = 32,
+                                       .registers_per_sm = 65536,
+                                       .registers_per_block = 65536,
+                                       .registers_per_thread = 255,
+                                       .register_unit = 256,
+                                       .warp_unit = 4,
+                                       .shared_per_sm = 233472,
+                                       .shared_per_block = 49152,
+                                       .shared_per_block_max = 232448,
+                                       .shared_reserved = 1024,
+                                       .shared_unit = 128,
+                                       .max_cluster_blocks = 16},
                             .memory_bytes = UINT64_C(4) << 30,
                             .print = print,
                             .print_user = &t};
@@ -485,6 +519,7 @@ static bool run_test(const char *file) {
   t.bytes = fread(t.text, 1, (16 << 20) - 1, f);
   t.text[t.bytes] = 0;
   fclose(f);
+  t.options.workers = workers;
   read_head(&t);
   if (gpu) {
     run_gpu(&t);
@@ -544,6 +579,8 @@ int main(int argc, char **argv) {
       stats = true;
     else if (!strcmp(argv[k], "--decode"))
       decode = true;
+    else if (!strcmp(argv[k], "--workers") && k + 1 < argc)
+      workers = (uint32_t)strtoul(argv[++k], NULL, 0);
     else if (!strcmp(argv[k], "--gpu"))
       gpu = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {

@@ -12,10 +12,25 @@ static int check(const char *what, uint32_t have, uint32_t want) {
 }
 
 int main(void) {
-  const sim_limits h200 = {.sm = 90, .sms = 132, .threads_per_block = 1024, .threads_per_sm = 2048, .warps_per_sm = 64, .blocks_per_sm = 32,
-                           .registers_per_sm = 65536, .registers_per_block = 65536, .registers_per_thread = 255, .register_unit = 256,
-                           .warp_unit = 4, .shared_per_sm = 233472, .shared_per_block = 49152, .shared_per_block_max = 232448,
-                           .shared_reserved = 1024, .shared_unit = 128, .max_cluster_blocks = 8, .n_gpcs = 8, .gpc_sms = h200_gpcs};
+  const sim_limits h200 = {.sm = 90,
+                           .sms = 132,
+                           .threads_per_block = 1024,
+                           .threads_per_sm = 2048,
+                           .warps_per_sm = 64,
+                           .blocks_per_sm = 32,
+                           .registers_per_sm = 65536,
+                           .registers_per_block = 65536,
+                           .registers_per_thread = 255,
+                           .register_unit = 256,
+                           .warp_unit = 4,
+                           .shared_per_sm = 233472,
+                           .shared_per_block = 49152,
+                           .shared_per_block_max = 232448,
+                           .shared_reserved = 1024,
+                           .shared_unit = 128,
+                           .max_cluster_blocks = 8,
+                           .n_gpcs = 8,
+                           .gpc_sms = h200_gpcs};
   static const struct {
     const char *what;
     sim_need need;
