@@ -101,14 +101,14 @@ static void try(const spell *s, void *data) {
            : s->types[0] == PTX_F16 ? (kind){16, 10, 15, 0x7fff}
                                     : (kind){16, 7, 127, 0x7fff};
   bool ftz = a.insn->mods.ftz;
-  uint64_t all = UINT64_C(1) << k.bits, step = all / SIM_LANES / shard_n + 1;
-  uint64_t first = shard_i * step * SIM_LANES, end = first + step * SIM_LANES;
+  /* a shard takes every N-th group of a warp's operands: a sample of everything */
+  uint64_t all = UINT64_C(1) << k.bits, first = shard_i * SIM_LANES, step = shard_n * SIM_LANES;
   if (k.bits == 16)
-    first = 0, end = all;
+    first = 0, step = SIM_LANES;
   double worst = 0;
   uint64_t at = 0;
   uint32_t *in = (uint32_t *)(a.frame + 64 + a.read[0] * ARITH_REG_BYTES);
-  for (uint64_t u = first; u < end && u < all; u += SIM_LANES) {
+  for (uint64_t u = first; u < all; u += step) {
     for (uint32_t lane = 0; lane < SIM_LANES; lane++)
       in[lane] = (uint32_t)u + lane;
     arith_run(&a, SIM_FULL, UINT32_MAX);
