@@ -144,7 +144,7 @@ static void put_conversion(base_text *out, conversion *k, arguments *a) {
     snprintf(spec, sizeof spec, "%ss", k->spec);
     {
       char hex[32];
-      snprintf(hex, sizeof hex, "0x%" PRIx64, v);
+      snprintf(hex, sizeof hex, v ? "0x%" PRIx64 : "(nil)", v);
       put(out, spec, hex);
     }
     break;

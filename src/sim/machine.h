@@ -46,7 +46,9 @@ typedef struct sim_memory {
   uint32_t n_spans, cap_spans;
   sim_span *host; /* registered host ranges and peers, by address; info.kind HOST: watched */
   uint32_t n_host, cap_host;
-  uint64_t next_number, high; /* high: nothing was ever allocated from there on */
+  uint64_t next_number;
+  uint64_t low_end, low_used,
+      top; /* the host's allocations lie below low_end, the machine's own from top on */
   uint64_t heap_limit, heap_used;
   uint8_t *defined; /* a bit for each byte, while a watcher asks for it */
 } sim_memory;
