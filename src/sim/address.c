@@ -126,10 +126,10 @@ static const sim_op *restore(const sim_op *o, sim_ctx *c) {
 /* x: the register; y: SIM_WIDE */
 static const sim_op *read_time(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint64_t t = sim_now(r) + (o->insn - r->from);
   if (r->probe)
     r->probe->clock = true;
   r->ticks++; /* who reads it twice sees it move */
+  uint64_t t = sim_now(r);
   if (o->x == PTX_SREG_CLOCK_HI || o->x == PTX_SREG_GLOBALTIMER_HI)
     t >>= 32;
   else if (o->x >= PTX_SREG_PM0 && o->x <= PTX_SREG_PM7_64)

@@ -74,6 +74,8 @@ sim_device *sim_device_new(const sim_options *options) {
     return NULL;
   d->options = *options;
   sim_limits *l = &d->options.limits;
+  if (!l->sms)
+    l->sms = 1;
   d->grids_end = &d->grids;
   d->level = level();
   d->random = options->seed;

@@ -123,6 +123,7 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   *d->grids_end = g;
   d->grids_end = &g->next;
   d->stats.launches++;
+  d->run->ticks += 2000; /* a launch takes some microseconds of a GPU's time */
   return g->id;
 }
 

@@ -518,9 +518,10 @@ bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
 void sim_slices_free(sim_func *f);
 
-/* The virtual clock, in ns and in cycles: an instruction takes one. */
+/* The virtual clock, in ns and in cycles: each SM runs an instruction in one, all of them at once, as far as the clock
+ * is concerned. So a deadline does not expire only because this machine runs one after the other. */
 static inline uint64_t sim_now(const sim_run *r) {
-  return r->device->clock + r->ticks + r->warp_insns;
+  return r->device->clock + r->ticks + r->warp_insns / r->device->options.limits.sms;
 }
 
 /* barrier.c */

@@ -185,7 +185,7 @@ sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used) {
   for (uint32_t k = 0; k < w->n; k++) {
     sim_run *r = w->runs[k];
     r->progress = r->yield = false;
-    r->ticks = now - w->device->clock - r->warp_insns; /* all see one clock at the round's begin */
+    r->ticks += now - sim_now(r); /* all see one clock at the round's begin */
     *used -= r->warp_insns;
   }
   atomic_store(&w->next, 0);
