@@ -66,8 +66,12 @@ need() {
   [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
   tools=
   [ "$1" = build ] || tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck"
+  libraries=
+  for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev; do
+    printf '#include <%s>\n' "${pair%%:*}" | cc -E -x c - >/dev/null 2>&1 || libraries="$libraries ${pair#*:}"
+  done
   # shellcheck disable=SC2046,SC2086 # one word a package
-  install_debian $(packages_for cc:gcc c++:g++ cmake:cmake make:make $pip $tools)
+  install_debian $libraries $(packages_for cc:gcc c++:g++ cmake:cmake make:make $pip $tools)
   if [ -z "$(find_nvcc)" ] && ! fetch_nvcc; then
     say "No nvcc here and none from PyPI (build/pip.log): going on with clang-19, plain C kernels only"
     # shellcheck disable=SC2046

@@ -24,7 +24,8 @@ bool tool_select_begin(const tool_options *o) {
 }
 
 bool tool_select_launch(const tool_options *o, const char *text) {
-  char *name = tool_format("%.*s", (int)strcspn(text, " "), text);
+  const char *end = strstr(text, ": "); /* "ns::scale: launch 3, ..." */
+  char *name = tool_format("%.*s", end ? (int)(end - text) : (int)strlen(text), text);
   bool fits = !o->kernel_regex || regexec(&expression, name, 0, NULL, 0) == 0;
   free(name);
   if (!fits)

@@ -108,6 +108,8 @@ CUresult drv_context_new(drv_device *d, unsigned flags, drv_context **to) {
   c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
   c->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   c->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+  c->limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] =
+      d->profile->cc >= 80 ? (size_t)d->profile->l2_kib * 1024 / 16 * 3 : 0;
   c->next = d->contexts;
   d->contexts = c;
   c->legacy = drv_stream_new(c, 0, 0);
@@ -378,8 +380,13 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value) {
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
     sim_heap_limit(c->device->sim, value);
-  if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE && value > 0)
-    return CUDA_ERROR_INVALID_VALUE; /* none, as its attribute says */
+  if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE) { /* a hint: as much of it as there may be */
+    int most;
+    drv_cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, c->device->ordinal);
+    if (most == 0)
+      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    value = value > (size_t)most ? (size_t)most : value;
+  }
   if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
     return CUDA_ERROR_INVALID_VALUE;
   c->limits[limit] = value;

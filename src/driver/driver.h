@@ -28,8 +28,12 @@ bool muster_driver_load(muster_driver *to, const char *choice, char *why, size_t
  * that its profile "auto" can run it. Between muster_driver_load and the first question about a device. */
 void muster_driver_offer(const void *image);
 
+/* Whether NUM_REGS of a kernel is what the real compiler used, not an estimate; true for a GPU. */
+bool muster_driver_counted(CUfunction function);
+
 /* The CPU device's own table, for who is linked with it (runtime stand-in, libcuda.so.1). */
 const muster_driver *muster_driver_cpu(void);
+bool muster_cpu_counted(CUfunction function);
 /* Chooses its profile before cuInit, as "cpu:PROFILE" does. */
 bool muster_cpu_select(const char *profile, char *why, size_t why_bytes);
 

@@ -196,8 +196,8 @@ typedef struct drv_op {
   struct drv_op *next;
   struct drv_stream *stream;
   drv_op_kind kind;
-  uint64_t number;    /* in the order of calls, over all streams of a context */
-  uint64_t launch_id; /* the machine's, of a running LAUNCH */
+  uint64_t number;                   /* in the order of calls, over all streams of a context */
+  uint64_t launch_id;                /* the machine's, of a running LAUNCH */
   uint64_t thread_insns, warp_insns; /* the machine's counts when it started */
   bool running;
   union {
@@ -309,6 +309,7 @@ typedef struct drv_function {
   struct ptx_module *unit;
   uint32_t unit_index, index; /* ptx_func in its unit */
   const char *name;
+  char *plain;        /* as people write it, for messages; owned */
   sim_kernel *kernel; /* NULL until something needs it */
   sim_kernel_info info;
   bool counted; /* info.registers is the real compiler's */
@@ -366,8 +367,8 @@ typedef struct drv_memory {
   drv_pool *pool; /* allocated in stream order; NULL */
   unsigned flags;
   uint64_t id;
-  size_t mapped_bytes; /* of pinned and managed memory: what munmap gets */
-  bool freeing;        /* cuMemFreeAsync was called */
+  size_t mapped_bytes;            /* of pinned and managed memory: what munmap gets */
+  bool freeing;                   /* cuMemFreeAsync was called */
   struct drv_graph_memory *graph; /* of a graph's node, which frees it; NULL */
   int sync_memops;
 } drv_memory;

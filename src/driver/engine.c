@@ -221,7 +221,7 @@ static void start_launch(drv_device *d, drv_op *op) {
   char *error = NULL;
   op->launch_id = sim_launch_start(d->sim, &launch, &error);
   if (op->launch_id == 0) {
-    muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: %s", l->function->name,
+    muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: %s", l->function->plain,
                        error ? error : "out of memory");
     free(error);
     d->sticky = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/name.h"
 #include "driver/drv.h"
 #include "driver/fatbin.h"
 
@@ -28,6 +29,13 @@ CUresult drv_function_new(drv_module *m, uint32_t unit, uint32_t index, drv_func
   f->index = index;
   f->name = f->unit->funcs[index].name;
   f->carveout = -1;
+  char plain[512];
+  f->plain = strdup(base_plain_name(f->name, plain, sizeof plain) ? plain : f->name);
+  if (!f->plain) {
+    drv_handle_remove(f);
+    free(f);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   memcpy(f->cluster, f->unit->funcs[index].reqnctapercluster, sizeof f->cluster);
   f->next = m->functions;
   m->functions = f;
@@ -56,7 +64,7 @@ CUresult drv_function_ready(drv_function *f) {
   char *error = NULL;
   f->kernel = sim_module_kernel(f->module->units[f->unit_index], f->name, &error);
   if (!f->kernel) {
-    muster_session_say_once(MUSTER_MESSAGE_ERROR, f->name, "%s: %s", f->name,
+    muster_session_say_once(MUSTER_MESSAGE_ERROR, f->name, "%s: %s", f->plain,
                             error ? error : "out of memory");
     CUresult r = error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
     free(error);
@@ -186,6 +194,20 @@ bool drv_function_count(drv_function *f) {
     unlink(cubin);
   }
   return c.changed;
+}
+
+/* For who shows the count (muster plan): whether it is the real compiler's. */
+bool muster_cpu_counted(CUfunction function) {
+  drv_function *f;
+  drv_lock();
+  bool counted = drv_initialised() && drv_current() && drv_function_of(function, &f) == CUDA_SUCCESS &&
+                 drv_function_ready(f) == CUDA_SUCCESS;
+  if (counted) {
+    drv_function_count(f);
+    counted = f->counted;
+  }
+  drv_unlock();
+  return counted;
 }
 
 /* ------------------------------------------------------------------ attributes */

@@ -9,9 +9,9 @@ typedef struct drv_node {
   struct drv_node *next;
   struct drv_graph *graph;
   CUgraphNodeType type;
-  drv_op *op;              /* KERNEL, MEMCPY, MEMSET, HOST; NULL: nothing to do */
-  drv_event *event;        /* EVENT_RECORD, WAIT_EVENT */
-  struct drv_graph *child; /* GRAPH; owned */
+  drv_op *op;                      /* KERNEL, MEMCPY, MEMSET, HOST; NULL: nothing to do */
+  drv_event *event;                /* EVENT_RECORD, WAIT_EVENT */
+  struct drv_graph *child;         /* GRAPH; owned */
   struct drv_graph_memory *memory; /* MEM_ALLOC; shared with the copies of the node */
   CUdeviceptr address;             /* MEM_FREE */
   struct drv_node **needs;

@@ -44,8 +44,8 @@ static CUresult take_params(drv_function *f, drv_launch *l, void **parameters, v
   /* The buffer of a C struct may be padded to the alignment of its widest member. */
   uint32_t align = p->param_align ? p->param_align : 1;
   if (*given < bytes || *given > (bytes + align - 1) / align * align) {
-    muster_session_say(MUSTER_MESSAGE_ERROR, "%s takes %u bytes of parameters, its launch gives %zu", f->name,
-                       bytes, *given);
+    muster_session_say(MUSTER_MESSAGE_ERROR, "%s takes %u bytes of parameters, its launch gives %zu",
+                       f->plain, bytes, *given);
     return CUDA_ERROR_INVALID_VALUE;
   }
   memcpy(l->params, buffer, bytes);
@@ -79,7 +79,7 @@ static CUresult check_cluster(drv_function *f, drv_launch *l) {
   uint32_t blocks = l->cluster[0] * l->cluster[1] * l->cluster[2];
   if (p->cc < 90) {
     muster_session_say(MUSTER_MESSAGE_ERROR,
-                       "%s is launched in clusters, which %s does not have: use --gpu h100", f->name,
+                       "%s is launched in clusters, which %s does not have: use --gpu h100", f->plain,
                        p->name);
     return CUDA_ERROR_NOT_SUPPORTED;
   }
@@ -102,7 +102,9 @@ static CUresult check_fit(drv_function *f, const drv_launch *l, uint32_t threads
   char why[128];
   sim_fit fit = drv_fit(f, threads, shared, cluster);
   bool enough = fit.blocks > 0 && (!l->cooperative || blocks <= fit.blocks);
-  if (!enough && drv_function_count(f)) {
+  bool matters = !enough || (l->cooperative ? blocks * 2 > fit.blocks
+                                            : fit.limit == SIM_LIMIT_REGISTERS && blocks > fit.blocks);
+  if (matters && drv_function_count(f)) {
     fit = drv_fit(f, threads, shared, cluster);
     enough = fit.blocks > 0 && (!l->cooperative || blocks <= fit.blocks);
   }
@@ -112,14 +114,14 @@ static CUresult check_fit(drv_function *f, const drv_launch *l, uint32_t threads
   drv_limit_text(f, fit.limit, threads, shared, why, sizeof why);
   if (fit.blocks == 0) {
     muster_session_say(MUSTER_MESSAGE_ERROR,
-                       "%s cannot be launched: no block of %u threads fits on %s (limit: %s)", f->name,
+                       "%s cannot be launched: no block of %u threads fits on %s (limit: %s)", f->plain,
                        threads, gpu, why);
     return cluster > 1 ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
   muster_session_say(
       MUSTER_MESSAGE_ERROR,
       "cooperative launch of %s refused: %llu blocks, and %u can be resident at once on %s (limit: %s)",
-      f->name, (unsigned long long)blocks, fit.blocks, gpu, why);
+      f->plain, (unsigned long long)blocks, fit.blocks, gpu, why);
   return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 

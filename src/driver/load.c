@@ -63,11 +63,17 @@ static bool from_nvidia(muster_driver *to, char *why, size_t why_bytes) {
   return false;
 }
 
-static void (*offer)(const void *image); /* of the CPU device, if that was chosen */
+/* Of the CPU device, if that was chosen. */
+static void (*offer)(const void *image);
+static bool (*counted)(CUfunction function);
 
 void muster_driver_offer(const void *image) {
   if (offer)
     offer(image);
+}
+
+bool muster_driver_counted(CUfunction function) {
+  return !counted || counted(function);
 }
 
 /* libmuster-cpu.so: where this very code lies, in lib/muster beside its folder, or where the loader looks. */
@@ -107,6 +113,7 @@ static bool from_cpu(muster_driver *to, const char *profile, char *why, size_t w
   if (profile && !select(profile, why, why_bytes))
     return false;
   *to = *table();
+  counted = (bool (*)(CUfunction))(uintptr_t)dlsym(library, "muster_cpu_counted");
   offer = (void (*)(const void *))(uintptr_t)dlsym(library, "muster_cpu_offer");
   CUresult r = to->cuInit(0);
   if (r != CUDA_SUCCESS)

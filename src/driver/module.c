@@ -50,6 +50,7 @@ void drv_module_free(drv_module *m) {
     drv_function *f = m->functions;
     m->functions = f->next;
     drv_handle_remove(f);
+    free(f->plain);
     free(f);
   }
   for (uint32_t i = m->program->n_units; i-- > 0;)

@@ -2,7 +2,9 @@
  * that it is one. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/name.h"
 #include "driver/drv.h"
 
 uint64_t drv_clock(const drv_device *d) {
@@ -27,6 +29,7 @@ void drv_print(drv_device *d) {
 CUresult drv_fault_result(const sim_fault *fault) {
   switch (fault->kind) {
   case SIM_FAULT_ADDRESS:
+  case SIM_FAULT_STACK: /* on a GPU the stack runs into an address that is none */
     return CUDA_ERROR_ILLEGAL_ADDRESS;
   case SIM_FAULT_MISALIGNED:
     return CUDA_ERROR_MISALIGNED_ADDRESS;
@@ -41,19 +44,54 @@ CUresult drv_fault_result(const sim_fault *fault) {
   case SIM_FAULT_MEMORY:
     return CUDA_ERROR_OUT_OF_MEMORY;
   case SIM_FAULT_TRAP:
-  case SIM_FAULT_STACK:
   case SIM_FAULT_NONE:
     break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+/* The line that CUDA writes to the program's standard error for a failed assertion, which programs and their
+ * tests look for: the machine's text ends with what it is made of, "FILE:LINE: FUNCTION: assertion
+ * `EXPRESSION' failed". */
+static void say_assertion(const sim_fault *fault) {
+  static const char middle[] = ": assertion `", end[] = "' failed";
+  char place[4096], line[2048];
+  const sim_place *p = &fault->place;
+  if (p->file)
+    snprintf(place, sizeof place, ", %s:%u: ", p->file, p->line);
+  else
+    snprintf(place, sizeof place, ", PTX line %u: ", p->ptx_line);
+  const char *from = strstr(fault->text, place), *at = from ? strstr(from, middle) : NULL;
+  if (!at)
+    return; /* cut short: the machine's own line must do */
+  from += strlen(place);
+  const char *expression = at + strlen(middle);
+  size_t length = strlen(expression);
+  if (length >= strlen(end) && strcmp(expression + length - strlen(end), end) == 0)
+    length -= strlen(end);
+  int n =
+      snprintf(line, sizeof line, "%.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s` failed.\n",
+               (int)(at - from), from, p->block[0], p->block[1], p->block[2], p->thread[0], p->thread[1],
+               p->thread[2], (int)length, expression);
+  if (n > 0 && write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
+    return; /* nobody reads it */
+}
+
 void drv_say_fault(drv_device *d, const sim_fault *fault) {
+  if (fault->kind == SIM_FAULT_ASSERT)
+    say_assertion(fault);
   (void)d;
+  /* The machine's line begins with the kernel's own name. */
+  const char *text = fault->text, *kernel = fault->place.kernel;
+  char plain[512] = "";
+  if (kernel && strncmp(text, kernel, strlen(kernel)) == 0 && base_plain_name(kernel, plain, sizeof plain))
+    text += strlen(kernel);
+  else
+    plain[0] = 0;
   muster_session_say(fault->kind == SIM_FAULT_UNMODELLED ? MUSTER_MESSAGE_UNMODELLED
                      : fault->kind == SIM_FAULT_MEMORY   ? MUSTER_MESSAGE_FAILURE
                                                          : MUSTER_MESSAGE_FAULT,
-                     "%s", fault->text);
+                     "%s%s", plain, text);
 }
 
 /* ------------------------------------------------------------------ hangs */
@@ -157,7 +195,7 @@ void drv_say_hang(drv_device *d) {
       if (!op || op->kind != DRV_OP_LAUNCH || !op->running || !sim_residency_of(d->sim, op->launch_id, &r))
         continue;
       const drv_function *f = op->launch.function;
-      base_putf(&h.text, "%shang: nothing can move any more in %s", any ? "\n" : "", f->name);
+      base_putf(&h.text, "%shang: nothing can move any more in %s", any ? "\n" : "", f->plain);
       any = true;
       uint64_t wait = r.blocks - r.done - r.resident;
       if (wait > 0) {
@@ -196,7 +234,7 @@ void drv_say_stats(drv_device *d, const drv_op *op) {
   muster_session_say(
       MUSTER_MESSAGE_STATS,
       "%s: launch %llu, grid %u,%u,%u, block %u,%u,%u: %llu thread instructions in %llu warp instructions",
-      l->function->name, (unsigned long long)op->launch_id, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+      l->function->plain, (unsigned long long)op->launch_id, l->grid[0], l->grid[1], l->grid[2], l->block[0],
       l->block[1], l->block[2], (unsigned long long)(now.thread_insns - op->thread_insns),
       (unsigned long long)(now.warp_insns - op->warp_insns));
 }

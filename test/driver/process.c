@@ -97,6 +97,11 @@ int main(int argc, char **argv) {
     printf("synchronize gives %d\n", cuCtxSynchronize());
     return 6;
   }
+  if (strcmp(what, "assert") == 0) {
+    OK(cuLaunchKernel(kernel("asserts"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    printf("synchronize gives %d\n", cuCtxSynchronize());
+    return 0;
+  }
   if (strcmp(what, "refused") == 0) {
     char array[64], descriptor[64] = {0};
     printf("array gives %d\n", cuArrayCreate_v2(array, descriptor));

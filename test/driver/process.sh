@@ -51,6 +51,10 @@ try 6 fault MUSTER_DEVICE=cpu
 says out 'synchronize gives 700'
 says err 'stores_to: block (0,0,0), thread (0,0,0)'
 lines err 1
+try 0 assert MUSTER_DEVICE=cpu
+says out 'synchronize gives 710'
+# shellcheck disable=SC2016 # CUDA's own words
+says err '^a.cu:7: void k(): block: \[0,0,0\], thread: \[0,0,0\] Assertion `x != 3` failed\.$'
 try 0 refused MUSTER_DEVICE=cpu
 says out 'array gives 801'
 says err 'cuArrayCreate is not provided'

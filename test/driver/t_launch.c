@@ -240,6 +240,11 @@ static void trap(void) {
   GIVES(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize(NULL));
 }
 
+static void assertion(void) {
+  OK(cuLaunchKernel(t_kernel("asserts"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+  GIVES(CUDA_ERROR_ASSERT, cuCtxSynchronize(NULL));
+}
+
 static void misaligned(void) {
   CUdeviceptr odd = t_memory(64) + 2;
   OK(LAUNCH(t_kernel("stores_to"), 1, 1, 0, NULL, &odd));
@@ -256,5 +261,6 @@ const t_test t_launch_tests[] = {{"runs", runs, false},
                                  {"clusters_h200", clusters_h200, false},
                                  {"sticky", sticky, false},
                                  {"trap", trap, false},
+                                 {"assertion", assertion, false},
                                  {"misaligned", misaligned, false},
                                  {NULL, NULL, false}};
