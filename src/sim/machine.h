@@ -518,8 +518,9 @@ bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
 void sim_slices_free(sim_func *f);
 
-/* The virtual clock, in ns and in cycles: each SM runs an instruction in one, all of them at once, as far as the clock
- * is concerned. So a deadline does not expire only because this machine runs one after the other. */
+/* The virtual clock, in ns and in cycles: each SM runs an instruction in one, all of them at once, as far as
+ * the clock is concerned. So a deadline does not expire only because this machine runs one after the other.
+ */
 static inline uint64_t sim_now(const sim_run *r) {
   return r->device->clock + r->ticks + r->warp_insns / r->device->options.limits.sms;
 }
@@ -644,7 +645,6 @@ void sim_place_fill(const sim_block *b, const sim_warp *w, const sim_func *f, co
                     uint32_t lane, sim_place *out);
 
 /* builtin.c: functions that the machine itself has: vprintf, malloc, free, __assertfail */
-typedef struct sim_call sim_call;
 typedef bool sim_builtin(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args, uint8_t *result);
 sim_builtin *sim_builtin_find(const char *name);
 

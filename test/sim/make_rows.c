@@ -1,5 +1,5 @@
 /* make_rows.c: writes one small case of run_ptx for each row of arithmetic: a kernel that applies up to 16 of
- * its spellings to 16 operands each, edges most of them, with what the oracle expects. The files are
+ * its spellings to 8 operands each, edges most of them, with what the oracle expects. The files are
  * committed; this makes them anew when the table has a new row.
  *
  *   make_rows DIRECTORY
@@ -12,7 +12,7 @@
 
 #include "arith.h"
 
-enum { THREADS = 16, MOST = 16, ALL = 8192 };
+enum { THREADS = 8, MOST = 12, ALL = 8192 };
 
 static spell found[ALL];
 static unsigned n_found;
@@ -93,7 +93,7 @@ static bool write_row(const char *directory) {
     spell_scope(&a.s, &code);
     base_putf(&outs, "// out: 0 b64@%u", out_bytes);
     for (unsigned lane = 0; lane < THREADS; lane++) {
-      uint64_t which = lane < 12 ? (lane * 137 + m * 53) % 1600 : 1600 + lane * 5 + m * 7, words[SPELL_IN];
+      uint64_t which = lane < 6 ? (lane * 137 + m * 53) % 1600 : 1600 + lane * 5 + m * 7, words[SPELL_IN];
       oracle_case c;
       arith_expect(&a, which, &c);
       for (unsigned k = 0; k < a.s.n_in; k++)

@@ -165,8 +165,8 @@ bool spell_scope(spell *s, base_text *out) {
   const char *p = f->operands;
   char joint = ' ';
   while (*p) {
-    bool wide = false;
-    if (*p == '~') {
+    bool wide = false, may_be_wide = *p == '~';
+    if (may_be_wide) {
       wide = variant % 2;
       variant /= 2;
       p++;
@@ -196,8 +196,8 @@ bool spell_scope(spell *s, base_text *out) {
       bool is_int = ptx_type_base(t) == PTX_BASE_UINT || ptx_type_base(t) == PTX_BASE_SINT;
       good = good && is_int && bits < 64;
       have = 64;
-    } else if (bits == 8 && strcmp(ptx_op_get(f->op)->class, "narrow") != 0) {
-      have = 16; /* integers of 8 bits have no registers of their own */
+    } else if (bits == 8 && may_be_wide) {
+      have = 16; /* the usual register for them */
     } else if (bits == 19) {
       have = 32;
     }
@@ -446,8 +446,12 @@ static uint64_t part(const spell *s, uint64_t n, unsigned k, unsigned p) {
   return r;
 }
 
+bool spell_pairs;
+
 uint64_t spell_value(const spell *s, uint64_t n, unsigned k) {
   ptx_type t = s->in[k];
+  if (spell_pairs && s->n_in == 2)
+    return (uint32_t)n * UINT32_C(2654435761) >> 16 * k & 0xffff; /* an odd factor: each pair once */
   if (t == PTX_PRED)
     return spell_random(n * 64 + k) >> 20 & 1;
   unsigned lanes = ptx_type_lanes(t) > 1 ? ptx_type_lanes(t) : 1, bits = ptx_type_bits(t) / lanes;

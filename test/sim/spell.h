@@ -39,6 +39,8 @@ bool spell_kernel(spell *s, const char *name, base_text *out);
 void spell_header(base_text *out, unsigned isa, unsigned sm, bool suffix); /* SPELL_HEADER_LINES lines */
 #define SPELL_HEADER_LINES 3
 
+/* Set: the cases of spellings with two operands of 16 bits are all their 2^32 pairs, scattered. */
+extern bool spell_pairs;
 /* Word k of the n-th case. */
 uint64_t spell_value(const spell *s, uint64_t n, unsigned k);
 uint64_t spell_random(uint64_t seed);

@@ -1,8 +1,9 @@
 /* t_arith.c: every spelling of the arithmetic instructions against the oracle, on every vector level that
  * this processor has, unmasked, masked, and with the result in place of the first operand.
  *
- *   t_arith [-n CASES] [-s I/N] [ROW-PREFIX]
- * Ends with 0 if all agree; -s takes every N-th spelling.
+ *   t_arith [-p] [-n CASES] [-s I/N] [ROW-PREFIX]
+ * Ends with 0 if all agree; -s takes every N-th spelling; -p: only those of two operands of 16 bits,
+ * of whose 2^32 pairs -n 4294967296 takes all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,6 +111,10 @@ static void try_spelling(const spell *s, void *data) {
     arith_close(&a);
     return;
   }
+  if (spell_pairs && (a.s.n_in != 2 || ptx_type_bits(a.s.in[0]) != 16 || ptx_type_bits(a.s.in[1]) != 16)) {
+    arith_close(&a);
+    return;
+  }
   const arith_level *levels;
   unsigned n_levels = arith_levels(&levels);
   bool good = true;
@@ -138,6 +143,8 @@ int main(int argc, char **argv) {
   for (int k = 1; k < argc; k++) {
     if (strcmp(argv[k], "-n") == 0 && k + 1 < argc)
       n_cases = strtoull(argv[++k], NULL, 0);
+    else if (strcmp(argv[k], "-p") == 0)
+      spell_pairs = true;
     else if (strcmp(argv[k], "-s") == 0 && k + 1 < argc &&
              sscanf(argv[k + 1], "%u/%u", &shard_i, &shard_n) == 2 && shard_n)
       k++;

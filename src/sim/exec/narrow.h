@@ -10,9 +10,10 @@
 
 /* ---- widening ---- */
 static inline float f32_of_f16(uint32_t h) {
-  uint32_t m = (h & 0x7fff) << 13, s = (h & 0x8000) << 16;
-  uint32_t r = m >= 0x0f800000 ? m | 0x7f800000 : bits_of_f32(f32_of(m) * 0x1p112f);
-  return f32_of(r | s);
+  uint32_t m = h & 0x7fff, s = (h & 0x8000) << 16;
+  uint32_t tiny = bits_of_f32((float)(int32_t)m * 0x1p-24f); /* never a subnormal f32: those are slow */
+  uint32_t big = (m << 13) + (m >= 0x7c00 ? 0x70000000 : 0x38000000);
+  return f32_of((m < 0x400 ? tiny : big) | s);
 }
 static inline float f32_of_bf16(uint32_t h) {
   return f32_of(h << 16);
