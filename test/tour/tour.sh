@@ -10,9 +10,9 @@ recorded=$(awk -F"$tab" -v p="$program" -v a="$*" '$1 == "run" && $2 == p && $3 
 options="--gpu h200"
 case $recorded in *"GPU to GPU"*) options="$options --gpus 2" ;; esac
 code=0
-# shellcheck disable=SC2086 # words
 errors=$(mktemp)
 trap 'rm -f "$errors"' EXIT
+# shellcheck disable=SC2086 # words
 output=$("$muster" run $options -- "$folder/$program" "$@" 2>"$errors") || code=$?
 last=$(printf '%s\n' "$output" | tail -1)
 if [ $code != 0 ] || [ "$last" != "$recorded" ]; then
