@@ -136,10 +136,11 @@ typedef struct muster_kernel_info {
   const char *name;       /* mangled */
   const char *plain_name; /* with namespaces, without parameters: "ns::scale" */
   uint32_t parameters;
-  uint32_t registers;         /* a thread; on the CPU device an estimate where no cubin says it */
+  uint32_t registers;         /* a thread */
   uint32_t threads_per_block; /* the most this kernel takes */
   size_t shared_bytes;        /* static */
   size_t local_bytes, const_bytes;
+  int registers_estimated; /* no cubin says it and no ptxas was at hand to count: on the CPU device only */
 } muster_kernel_info;
 #define MUSTER_KERNEL_INFO_INIT MUSTER_INIT(muster_kernel_info)
 

@@ -20,8 +20,8 @@ static void print(const tool_options *o, muster_device *device, muster_kernel *k
          strcmp(k.plain_name, k.name) ? k.name : "", strcmp(k.plain_name, k.name) ? ")" : "");
   printf("device    %s%s, %u multiprocessors\n", d.name, d.is_cpu ? " (modelled on the CPU)" : "",
          d.multiprocessors);
-  printf("block     %u threads, %u registers a thread, %zu bytes of shared memory\n", threads, k.registers,
-         k.shared_bytes + l->shared_bytes);
+  printf("block     %u threads, %u registers a thread%s, %zu bytes of shared memory\n", threads, k.registers,
+         k.registers_estimated ? " (estimated)" : "", k.shared_bytes + l->shared_bytes);
   if (p->resident_blocks == 0) {
     printf("resident  none: %s\n", muster_limit_name(p->limit));
     return;

@@ -206,6 +206,7 @@ muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *lau
   }
   if (answer != CUDA_SUCCESS)
     return ops_fail_cu(d, answer, kernel->plain);
+  ops_kernel_registers(kernel); /* being asked for its occupancy can have made the driver count */
   limits(kernel, &l, &p);
   size_t size = plan->size;
   memcpy(plan, &p, size);

@@ -168,7 +168,16 @@ muster_result ops_kernel_load(muster_kernel *k) {
     return ops_fail_cu(k->module->device, answer,
                        "cannot ask for a kernel's parameters (CUDA 12.4 and later can)");
   k->function = function;
+  ops_kernel_registers(k);
   return MUSTER_OK;
+}
+
+void ops_kernel_registers(muster_kernel *k) {
+  int registers;
+  if (k->module->device->cu.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, k->function) ==
+      CUDA_SUCCESS)
+    k->info.registers = (uint32_t)registers;
+  k->info.registers_estimated = k->module->device->info.is_cpu && !muster_driver_counted(k->function);
 }
 
 static muster_result name_kernel(muster_kernel *k, CUfunction lazy) {

@@ -58,6 +58,8 @@ muster_result ops_image_parts(const char *name, const uint8_t *image, size_t byt
 
 /* module.c */
 muster_result ops_kernel_load(muster_kernel *k); /* so that its function and info are there */
-void ops_module_free(muster_module *m);          /* without taking it off the device's list */
+/* The register count as it is known by now: the driver may have had it counted since. */
+void ops_kernel_registers(muster_kernel *k);
+void ops_module_free(muster_module *m); /* without taking it off the device's list */
 
 #endif

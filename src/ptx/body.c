@@ -28,45 +28,51 @@ static void open_scope(ptx_builder *b) {
   *PTX_PUSH(b, scope_decls) = b->n_decls;
 }
 
-static void resolve(ptx_builder *b, const ptx_use *use, const ptx_decl *d) {
+/* NULL, or what the use wanted and this declaration is not. */
+static const char *resolve(ptx_builder *b, const ptx_use *use, const ptx_decl *d) {
   if (use->operand == PTX_NONE) {
     if (d->kind != PTX_D_LABEL)
-      ptx_fail(&b->r, &use->at, "'%.*s' is no label", PTX_TEXT(&use->at));
+      return "label";
     b->label_list[use->index] = d->index;
-    return;
+    return NULL;
   }
   ptx_operand *o = &b->operands[use->operand];
-  if ((o->kind == PTX_LABEL) != (d->kind == PTX_D_LABEL) ||
-      (o->kind == PTX_LABELS) != (d->kind == PTX_D_LABELS) ||
-      (o->kind == PTX_PROTO) != (d->kind == PTX_D_PROTO))
-    ptx_fail(&b->r, &use->at, "'%.*s' is no %s", PTX_TEXT(&use->at),
-             o->kind == PTX_LABEL    ? "label"
-             : o->kind == PTX_LABELS ? "list of labels"
-                                     : "prototype");
+  if ((o->kind == PTX_LABEL) != (d->kind == PTX_D_LABEL))
+    return o->kind == PTX_LABEL ? "label" : o->kind == PTX_LABELS ? "list of labels" : "prototype";
+  if ((o->kind == PTX_LABELS) != (d->kind == PTX_D_LABELS))
+    return o->kind == PTX_LABELS ? "list of labels" : "prototype";
   o->index = d->index;
+  return NULL;
 }
 
-/* Labels of this scope become known to the uses in it; the others wait for the scope around. */
+/* Labels of this scope become known to the uses in it; the others wait for the scope around. An error waits
+ * until the names are what they were outside. */
 static void close_scope(ptx_builder *b) {
   uint32_t first_use = b->scope_uses[--b->n_scope_uses], first_decl = b->scope_decls[--b->n_scope_decls];
-  uint32_t kept = first_use, n_uses = b->n_uses, n_decls = b->n_decls;
-  uint32_t depth = b->depth--;
-  b->n_uses = first_use; /* consistent, whatever fails below */
-  b->n_decls = first_decl;
-  for (uint32_t i = first_use; i < n_uses; i++) {
+  uint32_t kept = first_use, depth = b->depth--;
+  const char *wanted = NULL;
+  ptx_token wrong = {0};
+  for (uint32_t i = first_use; i < b->n_uses; i++) {
     ptx_use use = b->uses[i];
     uint32_t d = base_map_get(&b->labels, use.key);
-    if (d != BASE_MISSING && b->decls[d].depth == depth)
-      resolve(b, &use, &b->decls[d]);
-    else
+    if (d == BASE_MISSING || b->decls[d].depth != depth) {
       b->uses[kept++] = use;
-    b->n_uses = kept;
+      continue;
+    }
+    const char *w = resolve(b, &use, &b->decls[d]);
+    if (w && !wanted) {
+      wanted = w;
+      wrong = use.at;
+    }
   }
-  for (uint32_t i = n_decls; i-- > first_decl;) {
-    const ptx_decl *d = &b->decls[i];
+  b->n_uses = kept;
+  while (b->n_decls > first_decl) {
+    const ptx_decl *d = &b->decls[--b->n_decls];
     base_map *map = d->kind == PTX_D_RANGE ? &b->ranges : d->kind >= PTX_D_LABEL ? &b->labels : &b->symbols;
     base_map_set(map, d->key, d->hidden);
   }
+  if (wanted)
+    ptx_fail(&b->r, &wrong, "'%.*s' is no %s", PTX_TEXT(&wrong), wanted);
 }
 
 const ptx_decl *ptx_body_symbol(ptx_builder *b, const char *name, size_t bytes, uint32_t *number) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/fatbin.h"
 #include "driver/session.h"
 #include "runtime/rt.h"
 
@@ -30,7 +31,8 @@ struct rt_binary {
   CUlibrary library;
   bool tried;
   cudaError_t error;
-  void *linked; /* the linked image, which the library may go on reading */
+  const void *left_out; /* the last part that was not linked, because it cannot run here */
+  void *linked;         /* the linked image, which the library may go on reading */
   struct rt_symbol *symbols;
   struct rt_binary *next;
 };
@@ -125,6 +127,17 @@ static void rt_add(struct rt_binary *binary, enum rt_kind kind, const void *key,
 
 /* ------------------------------------------------------------------ from a fat binary to a library */
 
+/* Whether a part of a device-linked program holds PTX that this device runs. libcudadevrt's, which every
+ * program compiled with -rdc=true -arch=compute_XX has, holds PTX for the newest GPU alone. */
+static bool rt_runs(const void *part, int cc) {
+  fatbin_entry entry;
+  const char *error;
+  for (size_t at = 0; fatbin_next(part, FATBIN_UNKNOWN_BYTES, &at, &entry, &error);)
+    if (entry.kind == FATBIN_KIND_PTX && (entry.suffix ? entry.sm == cc : entry.sm <= cc))
+      return true;
+  return false;
+}
+
 /* A fat binary's length, by its own header: magic, version, the header's bytes, those of the entries behind
  * it. */
 static size_t rt_image_bytes(const void *image) {
@@ -137,18 +150,31 @@ static size_t rt_image_bytes(const void *image) {
   return header.header_bytes + header.entries_bytes;
 }
 
-/* Links the objects of a program compiled with -rdc=true. The driver's image belongs to its link state:
- * copied. */
+/* Links the objects of a program compiled with -rdc=true. An object that cannot run is left out: what needs
+ * it will say so; if none can run, the driver explains. The driver's image belongs to its link state: copied.
+ */
 static CUresult rt_link(const muster_driver *cu, struct rt_binary *binary) {
   CUlinkState state;
   void *image;
-  size_t bytes;
+  size_t bytes, added = 0;
+  int major = 0, minor = 0;
+  if (rt_cudaDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, rt_device()) !=
+          cudaSuccess ||
+      rt_cudaDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, rt_device()) !=
+          cudaSuccess)
+    return CUDA_ERROR_INVALID_DEVICE;
   CUresult result = cu->cuLinkCreate(0, NULL, NULL, &state);
   if (result != CUDA_SUCCESS)
     return result;
-  for (const void *const *part = binary->wrapper->parts; result == CUDA_SUCCESS && *part; part++)
-    result = cu->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)*part, rt_image_bytes(*part), NULL, 0,
-                               NULL, NULL);
+  for (const void *const *part = binary->wrapper->parts; result == CUDA_SUCCESS && *part; part++) {
+    if (!rt_runs(*part, major * 10 + minor) && (added || part[1])) {
+      binary->left_out = *part;
+      continue;
+    }
+    result = cu->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)(uintptr_t)*part, rt_image_bytes(*part),
+                               NULL, 0, NULL, NULL);
+    added++;
+  }
   if (result == CUDA_SUCCESS)
     result = cu->cuLinkComplete(state, &image, &bytes);
   if (result == CUDA_SUCCESS && !(binary->linked = malloc(bytes + 1)))
@@ -160,6 +186,18 @@ static CUresult rt_link(const muster_driver *cu, struct rt_binary *binary) {
   }
   cu->cuLinkDestroy(state);
   return result;
+}
+
+/* The kernel is not there; perhaps with an object that was left out. */
+static cudaError_t rt_missing(const struct rt_symbol *symbol) {
+  char there[256];
+  if (!symbol->binary->left_out)
+    return cudaErrorInvalidDeviceFunction;
+  fatbin_describe(symbol->binary->left_out, FATBIN_UNKNOWN_BYTES, there, sizeof there);
+  muster_session_say_once(MUSTER_MESSAGE_UNMODELLED, symbol->name,
+                          "kernel %s: its object has no PTX that this GPU runs, only %s", symbol->name,
+                          there);
+  return cudaErrorNoKernelImageForDevice;
 }
 
 /* The library of a binary; managed variables get their addresses with it. Under the lock. */
@@ -212,7 +250,7 @@ cudaError_t rt_kernel(const void *function, CUkernel *kernel) {
     error = function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
   } else if (!symbol->kernel && (error = rt_load_binary(cu, symbol->binary)) == cudaSuccess) {
     const CUresult result = cu->cuLibraryGetKernel(&symbol->kernel, symbol->binary->library, symbol->name);
-    error = result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : rt_error(result);
+    error = result == CUDA_ERROR_NOT_FOUND ? rt_missing(symbol) : rt_error(result);
   }
   *kernel = symbol && error == cudaSuccess ? symbol->kernel : NULL;
   pthread_mutex_unlock(&rt_lock);

@@ -10,5 +10,6 @@ int main(void) {
   muster_plan plan = MUSTER_PLAN_INIT;
   muster_instruction instruction = MUSTER_INSTRUCTION_INIT;
   muster_result result = muster_open("cpu", (muster_device **)0);
-  return device.size + profile.size + kernel.size + launch.size + plan.size + instruction.size > 0 && result == MUSTER_OK;
+  return device.size + profile.size + kernel.size + launch.size + plan.size + instruction.size > 0 &&
+         result == MUSTER_OK;
 }
