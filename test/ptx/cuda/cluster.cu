@@ -54,8 +54,11 @@ __global__ void remote(int *out) {
   ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster, their_bar);
   ptx::fence(ptx::sem_acq_rel, ptx::scope_cluster);
   unsigned elected, there32;
-  asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(elected));
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there32) : "r"((unsigned)__cvta_generic_to_shared(&word)), "r"(1));
+  asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+               : "=r"(elected));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(there32)
+      : "r"((unsigned)__cvta_generic_to_shared(&word)), "r"(1));
   if (elected + there32)
     out[0] = ptx::get_sreg_cluster_ctarank() + ptx::getctarank(ptx::space_cluster, there);
   asm volatile("griddepcontrol.wait;");

@@ -4,7 +4,11 @@ __global__ void block_algorithms(int *data) {
   using sort = cub::BlockRadixSort<int, 128, 4>;
   using scan = cub::BlockScan<int, 128>;
   using reduce = cub::BlockReduce<int, 128>;
-  __shared__ union { sort::TempStorage s; scan::TempStorage c; reduce::TempStorage r; } t;
+  __shared__ union {
+    sort::TempStorage s;
+    scan::TempStorage c;
+    reduce::TempStorage r;
+  } t;
   int v[4];
   cub::LoadDirectBlocked(threadIdx.x, data, v);
   sort(t.s).Sort(v);

@@ -6,7 +6,11 @@ typedef __SIZE_TYPE__ size;
 static SHARED float tile[256];
 __attribute__((address_space(4))) const float weights[4] = {1, 2, 3, 4};
 GLOBAL int table[3][2] = {{1, 2}, {3}};
-struct pair { int a; double b; char c[5]; };
+struct pair {
+  int a;
+  double b;
+  char c[5];
+};
 int elsewhere(struct pair p, const char *s);
 __attribute__((noinline)) static struct pair twice(struct pair p, int n) {
   p.a += n, p.b *= 2, p.c[n & 3] = 1;
@@ -39,14 +43,29 @@ __attribute__((nvptx_kernel)) void flag(u32 *word, u32 *data) {
   }
   __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
   u32 ticket;
-  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p bra DONE; atom.add.gpu.global.u32 %0, [%2], 1; DONE: }"
-                   : "=r"(ticket) : "r"(*data), "l"(word) : "memory");
+  __asm__ volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %1, 0; @p bra DONE; atom.add.gpu.global.u32 %0, [%2], 1; DONE: }"
+      : "=r"(ticket)
+      : "r"(*data), "l"(word)
+      : "memory");
   switch (ticket) {
-  case 1: *data = 5; break;
-  case 2: *data ^= 9; break;
-  case 3: *data /= 7; break;
-  case 4: *data = table[1][0]; break;
-  case 6: *data = 77; break;
-  case 7: *data = ~*data; break;
+  case 1:
+    *data = 5;
+    break;
+  case 2:
+    *data ^= 9;
+    break;
+  case 3:
+    *data /= 7;
+    break;
+  case 4:
+    *data = table[1][0];
+    break;
+  case 6:
+    *data = 77;
+    break;
+  case 7:
+    *data = ~*data;
+    break;
   }
 }

@@ -25,8 +25,10 @@ __global__ void block_barriers(int *out) {
 __global__ void warps(int *out) {
   unsigned mask = __activemask();
   int v = out[threadIdx.x];
-  v += __shfl_sync(mask, v, 0) + __shfl_up_sync(mask, v, 1) + __shfl_down_sync(mask, v, 2) + __shfl_xor_sync(mask, v, 4);
-  v += __any_sync(mask, v) + __all_sync(mask, v) + __ballot_sync(mask, v) + __popc(mask) + __ffs(v) + __clz(v) + __brev(v);
+  v += __shfl_sync(mask, v, 0) + __shfl_up_sync(mask, v, 1) + __shfl_down_sync(mask, v, 2) +
+       __shfl_xor_sync(mask, v, 4);
+  v += __any_sync(mask, v) + __all_sync(mask, v) + __ballot_sync(mask, v) + __popc(mask) + __ffs(v) +
+       __clz(v) + __brev(v);
   __syncwarp(mask);
 #if __CUDA_ARCH__ >= 700
   int pred;
@@ -41,7 +43,8 @@ __global__ void warps(int *out) {
 
 __global__ void atomics(unsigned *u, int *i, unsigned long long *l, float *f, double *d) {
   atomicAdd(u, 1u), atomicSub(u, 2u), atomicMin(u, 3u), atomicMax(i, -4), atomicInc(u, 5u), atomicDec(u, 6u);
-  atomicExch(f, 1.0f), atomicAnd(u, 7u), atomicOr(l, 8ull), atomicXor(u, 9u), atomicAdd(f, 1.0f), atomicAdd(d, 1.0);
+  atomicExch(f, 1.0f), atomicAnd(u, 7u), atomicOr(l, 8ull), atomicXor(u, 9u), atomicAdd(f, 1.0f),
+      atomicAdd(d, 1.0);
   atomicAdd_block(u, 1u), atomicAdd_system(u, 1u), atomicCAS(l, 1ull, 2ull), atomicMax(l, 3ull);
   unsigned short s = 1;
   atomicCAS((unsigned short *)u, s, s);
