@@ -123,3 +123,20 @@ unsigned ptx_accesses(const ptx_body *b, const ptx_insn *i, ptx_access out[2]) {
     return 0;
   }
 }
+
+bool ptx_fence_of(const ptx_insn *i, ptx_fence *out) {
+  *out = (ptx_fence){i->mods.order, i->mods.scope, i->mods.proxy, i->mods.space};
+  switch (ptx_op_get((ptx_op)i->op)->sync) {
+  case PTX_SYNC_FENCE:
+    if (i->op == PTX_OP_membar_thread)
+      out->order = PTX_ORDER_SC;
+    return true;
+  case PTX_SYNC_CLUSTER:
+    if (!out->order)
+      out->order = i->mods.verb == PTX_VERB_ARRIVE ? PTX_ORDER_RELEASE : PTX_ORDER_ACQUIRE;
+    out->scope = PTX_SCOPE_CLUSTER;
+    return true;
+  default:
+    return false;
+  }
+}

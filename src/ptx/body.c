@@ -28,45 +28,51 @@ static void open_scope(ptx_builder *b) {
   *PTX_PUSH(b, scope_decls) = b->n_decls;
 }
 
-static void resolve(ptx_builder *b, const ptx_use *use, const ptx_decl *d) {
+/* NULL, or what the use wanted and this declaration is not. */
+static const char *resolve(ptx_builder *b, const ptx_use *use, const ptx_decl *d) {
   if (use->operand == PTX_NONE) {
     if (d->kind != PTX_D_LABEL)
-      ptx_fail(&b->r, &use->at, "'%.*s' is no label", PTX_TEXT(&use->at));
+      return "label";
     b->label_list[use->index] = d->index;
-    return;
+    return NULL;
   }
   ptx_operand *o = &b->operands[use->operand];
-  if ((o->kind == PTX_LABEL) != (d->kind == PTX_D_LABEL) ||
-      (o->kind == PTX_LABELS) != (d->kind == PTX_D_LABELS) ||
-      (o->kind == PTX_PROTO) != (d->kind == PTX_D_PROTO))
-    ptx_fail(&b->r, &use->at, "'%.*s' is no %s", PTX_TEXT(&use->at),
-             o->kind == PTX_LABEL    ? "label"
-             : o->kind == PTX_LABELS ? "list of labels"
-                                     : "prototype");
+  if ((o->kind == PTX_LABEL) != (d->kind == PTX_D_LABEL))
+    return o->kind == PTX_LABEL ? "label" : o->kind == PTX_LABELS ? "list of labels" : "prototype";
+  if ((o->kind == PTX_LABELS) != (d->kind == PTX_D_LABELS))
+    return o->kind == PTX_LABELS ? "list of labels" : "prototype";
   o->index = d->index;
+  return NULL;
 }
 
-/* Labels of this scope become known to the uses in it; the others wait for the scope around. */
+/* Labels of this scope become known to the uses in it; the others wait for the scope around. An error waits
+ * until the names are what they were outside. */
 static void close_scope(ptx_builder *b) {
   uint32_t first_use = b->scope_uses[--b->n_scope_uses], first_decl = b->scope_decls[--b->n_scope_decls];
-  uint32_t kept = first_use, n_uses = b->n_uses, n_decls = b->n_decls;
-  uint32_t depth = b->depth--;
-  b->n_uses = first_use; /* consistent, whatever fails below */
-  b->n_decls = first_decl;
-  for (uint32_t i = first_use; i < n_uses; i++) {
+  uint32_t kept = first_use, depth = b->depth--;
+  const char *wanted = NULL;
+  ptx_token wrong = {0};
+  for (uint32_t i = first_use; i < b->n_uses; i++) {
     ptx_use use = b->uses[i];
     uint32_t d = base_map_get(&b->labels, use.key);
-    if (d != BASE_MISSING && b->decls[d].depth == depth)
-      resolve(b, &use, &b->decls[d]);
-    else
+    if (d == BASE_MISSING || b->decls[d].depth != depth) {
       b->uses[kept++] = use;
-    b->n_uses = kept;
+      continue;
+    }
+    const char *w = resolve(b, &use, &b->decls[d]);
+    if (w && !wanted) {
+      wanted = w;
+      wrong = use.at;
+    }
   }
-  for (uint32_t i = n_decls; i-- > first_decl;) {
-    const ptx_decl *d = &b->decls[i];
+  b->n_uses = kept;
+  while (b->n_decls > first_decl) {
+    const ptx_decl *d = &b->decls[--b->n_decls];
     base_map *map = d->kind == PTX_D_RANGE ? &b->ranges : d->kind >= PTX_D_LABEL ? &b->labels : &b->symbols;
     base_map_set(map, d->key, d->hidden);
   }
+  if (wanted)
+    ptx_fail(&b->r, &wrong, "'%.*s' is no %s", PTX_TEXT(&wrong), wanted);
 }
 
 const ptx_decl *ptx_body_symbol(ptx_builder *b, const char *name, size_t bytes, uint32_t *number) {
@@ -276,6 +282,30 @@ static void read_label(ptx_builder *b, const ptx_token *name) {
 
 /* ------------------------------------------------------------------ source places */
 
+/* Never NULL: a line is above 0, or its column or file is, or the key is the one that stands for all zeros.
+ */
+static const void *place_key(uint32_t file, uint32_t line, uint32_t column) {
+  uint64_t key = (uint64_t)line << 32 ^ (uint64_t)file << 16 ^ column;
+  return (const void *)(uintptr_t)(key ? key : 1);
+}
+
+static uint32_t find_place(const ptx_builder *b, uint32_t file, uint32_t line, uint32_t column) {
+  uint32_t at = base_map_get(&b->places, place_key(file, line, column));
+  if (at == BASE_MISSING)
+    return PTX_NONE;
+  /* rarely another place has the same key */
+  for (at++; at-- > 0;)
+    if (b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column)
+      return at;
+  return PTX_NONE;
+}
+
+static uint32_t add_place(ptx_builder *b, ptx_loc l) {
+  base_map_set(&b->places, place_key(l.file_index, l.line, l.column), b->n_locs);
+  *PTX_PUSH(b, locs) = l;
+  return b->n_locs - 1;
+}
+
 /* .loc file line column [, function_name label[+n], inlined_at file line column] */
 static void read_loc(ptx_builder *b) {
   ptx_reader *r = &b->r;
@@ -300,18 +330,12 @@ static void read_loc(ptx_builder *b) {
     uint32_t file = ptx_expect_u32(r, "the number of a file"), line = ptx_expect_u32(r, "a line"),
              column = ptx_expect_u32(r, "a column");
     /* the place of the call is one that was named before; nearest first */
-    uint32_t at = b->n_locs;
-    while (at-- > 0 &&
-           !(b->locs[at].file_index == file && b->locs[at].line == line && b->locs[at].column == column))
-      ;
-    if (at == UINT32_MAX) {
-      at = b->n_locs;
-      *PTX_PUSH(b, locs) = (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file};
-    }
-    l.inlined_at = at;
+    l.inlined_at = find_place(b, file, line, column);
+    if (l.inlined_at == PTX_NONE)
+      l.inlined_at =
+          add_place(b, (ptx_loc){ptx_file_name(r->unit, file), NULL, line, column, PTX_NONE, file});
   }
-  b->loc = b->n_locs;
-  *PTX_PUSH(b, locs) = l;
+  b->loc = add_place(b, l);
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -439,46 +463,45 @@ static void read_statement(ptx_builder *b) {
   read_insn(b);
 }
 
-/* Statements until the end or one error. */
-static bool read_some(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_statements(ptx_builder *b) {
   while (b->r.token.kind != PTX_T_END)
     read_statement(b);
-  return true;
 }
 
 /* The outermost scope ends: what is still open is an error. */
-static bool read_end(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
+static void read_end(ptx_builder *b) {
   if (b->depth > 1)
     ptx_fail(&b->r, &b->r.token, "a '{' in this function has no '}'");
   close_scope(b);
   if (b->n_uses)
     ptx_fail(&b->r, &b->uses[0].at, "unknown label '%.*s'", PTX_TEXT(&b->uses[0].at));
+}
+
+static void read_begin(ptx_builder *b) {
+  const ptx_func *f = &b->r.unit->m.funcs[b->func];
+  open_scope(b);
+  declare_params(b, f->rets, f->n_rets);
+  declare_params(b, f->params, f->n_params);
+}
+
+/* Does some of the reading; false: it ended at an error. */
+static bool attempt(ptx_builder *b, void work(ptx_builder *b)) {
+  jmp_buf failed;
+  b->r.failed = &failed;
+  if (setjmp(failed)) {
+    b->r.failed = NULL;
+    return false;
+  }
+  work(b);
+  b->r.failed = NULL;
   return true;
 }
 
+/* To behind a ';', or before a brace. */
 static void skip_statement(ptx_reader *r) {
   while (r->token.kind != PTX_T_END && !ptx_is(r, "{") && !ptx_is(r, "}"))
     if (ptx_next(r).text[0] == ';')
       return;
-}
-
-static bool begin(ptx_builder *b) {
-  jmp_buf failed;
-  b->r.failed = &failed;
-  if (setjmp(failed))
-    return false;
-  const ptx_func *f = &b->r.unit->m.funcs[b->func];
-  declare_params(b, f->rets, f->n_rets);
-  declare_params(b, f->params, f->n_params);
-  return true;
 }
 
 static void *keep(base_arena *arena, const void *items, uint32_t n, size_t item_bytes) {
@@ -519,18 +542,18 @@ static const ptx_body *read_body(ptx_builder *b) {
   base_map_init(&b->symbols, &b->scratch);
   base_map_init(&b->ranges, &b->scratch);
   base_map_init(&b->labels, &b->scratch);
+  base_map_init(&b->places, &b->scratch);
   uint32_t errors = u->diags.n_errors;
   b->r.lexer = u->more[b->func].text;
   ptx_next(&b->r);
-  open_scope(b);
-  if (!begin(b))
+  if (!attempt(b, read_begin))
     return NULL;
-  while (!read_some(b)) {
+  while (!attempt(b, read_statements)) {
     if (ptx_too_many_errors(u))
       return NULL;
     skip_statement(&b->r);
   }
-  while (!read_end(b))
+  if (!attempt(b, read_end))
     return NULL;
   return u->diags.n_errors == errors ? finish(b) : NULL;
 }

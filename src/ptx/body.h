@@ -66,6 +66,7 @@ typedef struct ptx_builder {
   base_arena scratch; /* of this reading; what stays is copied out at the end */
   base_strings names;
   base_map symbols, ranges, labels; /* interned name -> decls */
+  base_map places;                  /* a hash of file, line, column -> the last of locs that has it */
   ptx_decl *decls;
   ptx_use *uses;
   uint32_t *scope_uses, *scope_decls; /* where each open scope began */

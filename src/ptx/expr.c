@@ -219,6 +219,8 @@ static ptx_const apply(ptx_reader *r, const ptx_token *at, binary_op op, ptx_con
 
 static binary_op binary_at(const ptx_reader *r) {
   /* a lone '%' is a name to the lexer, and with a digit behind it a register's, as ptxas has it, too */
+  if (!r->token.bytes || !strchr("*/%+-<>=!&^|", r->token.text[0]))
+    return NO_BINARY;
   for (int op = 0; op < NO_BINARY; op++)
     if (ptx_is(r, binaries[op].text))
       return (binary_op)op;

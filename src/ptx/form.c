@@ -89,7 +89,8 @@ static bool has(const ptx_builder *b, const ptx_form_info *f) {
   return f->isa <= m->version && f->sm <= m->sm && (!f->arch_specific || m->sm_suffix);
 }
 
-void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words, unsigned n) {
+static void match_words(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words,
+                        unsigned n) {
   const ptx_table *table = ptx_table_get();
   ptx_op op = ptx_op_find(mnemonic->text, mnemonic->bytes);
   if (op == PTX_OPS)
@@ -123,6 +124,8 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
     for (unsigned w = 0; w < n; w++)
       if (texts[w] == PTX_NO_TEXT)
         ptx_fail(&b->r, &words[w], "unknown modifier '.%.*s'", PTX_TEXT(&words[w]));
+    if (!best) /* a row that only knows what is not modelled */
+      ptx_fail(&b->r, mnemonic, "unknown kind of '%.*s'", PTX_TEXT(mnemonic));
     no_form(b, mnemonic, words, n, best, &best_match);
   }
 
@@ -142,6 +145,25 @@ void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx
       ptx_need(b, &words[w], c->isa, c->sm, false);
     }
   }
+}
+
+void ptx_match(ptx_builder *b, ptx_insn *i, const ptx_token *mnemonic, const ptx_token *words, unsigned n) {
+  ptx_unit *u = b->r.unit;
+  const char *end = n ? words[n - 1].text + words[n - 1].bytes : mnemonic->text + mnemonic->bytes;
+  const char *key = base_intern(&u->spellings, mnemonic->text, (size_t)(end - mnemonic->text));
+  uint32_t known = base_map_get(&u->spelled, key);
+  if (known == BASE_MISSING) {
+    ptx_insn made = {0};
+    match_words(b, &made, mnemonic, words, n);
+    known = u->n_spelling;
+    *BASE_PUSH(&u->arena, u->spelling, u->n_spelling, u->cap_spelling) = made;
+    base_map_set(&u->spelled, key, known);
+  }
+  const ptx_insn *from = &u->spelling[known];
+  i->op = from->op;
+  i->form = from->form;
+  i->mods = from->mods;
+  memcpy(i->type, from->type, sizeof i->type);
 }
 
 _Static_assert(sizeof(ptx_mods) == PTX_GROUPS, "one byte per group");

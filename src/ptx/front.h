@@ -7,8 +7,8 @@
 #ifndef MUSTER_PTX_FRONT_H
 #define MUSTER_PTX_FRONT_H
 
+#include <pthread.h>
 #include <setjmp.h>
-#include <threads.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -57,12 +57,6 @@ typedef struct ptx_func_more {
   bool read;
 } ptx_func_more;
 
-/* A .loc's function name is an offset into .debug_str, or a label there. */
-typedef struct ptx_debug_label {
-  const char *name;
-  uint32_t offset;
-} ptx_debug_label;
-
 typedef struct ptx_unit {
   ptx_module m; /* first: a ptx_module * is a ptx_unit * */
   base_arena arena;
@@ -74,11 +68,16 @@ typedef struct ptx_unit {
   ptx_func_more *more;
   ptx_file *files;
   const char **pragmas;
-  ptx_debug_label *debug_labels;
+  base_map debug_labels; /* interned name -> offset in debug_str: a .loc names inlined functions so */
   char *debug_str;
-  uint32_t debug_str_bytes, n_debug_labels, n_more;
-  uint32_t cap_vars, cap_funcs, cap_more, cap_files, cap_pragmas, cap_debug_labels;
-  mtx_t lock; /* held while a body is read */
+  uint32_t debug_str_bytes, n_more;
+  uint32_t cap_vars, cap_funcs, cap_more, cap_files, cap_pragmas;
+  /* Spellings seen so far, "ld.global.u32", each with the instruction that it makes: a module uses few. */
+  base_strings spellings;
+  base_map spelled;
+  ptx_insn *spelling;
+  uint32_t n_spelling, cap_spelling;
+  pthread_mutex_t lock; /* held while a body is read */
 } ptx_unit;
 
 /* ------------------------------------------------------------------ reading */

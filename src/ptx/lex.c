@@ -2,9 +2,9 @@
  * one character ahead is always allowed. */
 #define _GNU_SOURCE /* strtod_l: the program around us may have a locale with another decimal point */
 #include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 
 #include "ptx/front.h"
 
@@ -73,8 +73,8 @@ static void make_plain(void) {
 }
 
 static double to_double(const char *text, char **stop) {
-  static once_flag once = ONCE_FLAG_INIT;
-  call_once(&once, make_plain);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_plain);
   return plain ? strtod_l(text, stop, plain) : strtod(text, stop);
 }
 

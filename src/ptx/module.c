@@ -246,6 +246,15 @@ static void read_target(ptx_reader *r) {
         ptx_fail(r, &t, "unknown target '%.*s'", PTX_TEXT(&t));
       m->sm = sm;
       m->sm_suffix = suffixed ? t.text[i] : 0;
+      unsigned isa = ptx_target_isa(sm, m->sm_suffix);
+      if (!isa && sm <= ptx_target_newest())
+        ptx_fail(r, &t, "unknown target '%.*s'", PTX_TEXT(&t));
+      if (!isa)
+        ptx_say(r, BASE_WARNING, &t, "'%.*s' is newer than sm_%u, the newest target known here", PTX_TEXT(&t),
+                ptx_target_newest());
+      if (isa > m->version)
+        ptx_fail(r, &t, "'%.*s' needs PTX ISA %u.%u; this is %u.%u", PTX_TEXT(&t), isa / 10, isa % 10,
+                 m->version / 10, m->version % 10);
     } else if (t.bytes == 5 && memcmp(t.text, "debug", 5) == 0) {
       m->debug = true;
     } else if (t.bytes == 14 && memcmp(t.text, "map_f64_to_f32", 14) == 0) {
@@ -361,10 +370,13 @@ static void skip_statement(ptx_reader *r) {
 static bool read_some(ptx_reader *r) {
   jmp_buf failed;
   r->failed = &failed;
-  if (setjmp(failed))
+  if (setjmp(failed)) {
+    r->failed = NULL;
     return false;
+  }
   while (r->token.kind != PTX_T_END)
     read_statement(r);
+  r->failed = NULL;
   return true;
 }
 
@@ -398,6 +410,9 @@ static bool build(ptx_unit *u, const char *name, const char *text, size_t bytes)
   u->m.diags = &u->diags;
   base_strings_init(&u->strings, &u->arena);
   base_map_init(&u->symbols, &u->arena);
+  base_map_init(&u->debug_labels, &u->arena);
+  base_strings_init(&u->spellings, &u->arena);
+  base_map_init(&u->spelled, &u->arena);
   base_diags_init(&u->diags, &u->arena, u->m.name);
   read_module(u);
   return true;
@@ -408,7 +423,7 @@ ptx_module *ptx_module_new(const char *name, const char *text, size_t bytes) {
   ptx_unit *u = calloc(1, sizeof *u);
   if (!u)
     return NULL;
-  if (mtx_init(&u->lock, mtx_plain) != thrd_success) {
+  if (pthread_mutex_init(&u->lock, NULL) != 0) {
     free(u);
     return NULL;
   }
@@ -424,7 +439,7 @@ void ptx_module_free(ptx_module *m) {
   if (!m)
     return;
   ptx_unit *u = (ptx_unit *)m;
-  mtx_destroy(&u->lock);
+  pthread_mutex_destroy(&u->lock);
   base_arena_free(&u->arena);
   free(u);
 }
@@ -439,12 +454,12 @@ const ptx_body *ptx_body_of(ptx_module *m, uint32_t func) {
     return NULL;
   if (m->funcs[func].alias_of != PTX_NONE)
     func = m->funcs[func].alias_of;
-  mtx_lock(&u->lock);
+  pthread_mutex_lock(&u->lock);
   ptx_func_more *more = &u->more[func];
   if (!more->read && m->funcs[func].defined && !ptx_too_many_errors(u))
     more->body = ptx_body_read(u, func, &more->read);
   const ptx_body *body = more->body;
-  mtx_unlock(&u->lock);
+  pthread_mutex_unlock(&u->lock);
   return body;
 }
 

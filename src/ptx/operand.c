@@ -292,9 +292,22 @@ static ptx_operand from_pack(binding *k, const ptx_raw *raw, bool written) {
   return from_vector(k, raw, written, n, part);
 }
 
+/* The space in which the address at hand lies: a copy names one for each of two, and barrier objects are
+ * shared. */
+static uint8_t space_of_address(const binding *k) {
+  unsigned before = 0;
+  for (unsigned o = 0; o < k->insn->n_operands; o++) {
+    uint8_t kind = k->b->operands[k->insn->operands + o].kind;
+    before += kind == PTX_MEM_REG || kind == PTX_MEM_VAR || kind == PTX_MEM_IMM;
+  }
+  if (before == 0)
+    return k->insn->mods.space;
+  return before == 1 && k->insn->mods.space2 ? k->insn->mods.space2 : PTX_SPACE_SHARED;
+}
+
 static ptx_operand from_address(binding *k, const ptx_raw *raw) {
   ptx_builder *b = k->b;
-  uint8_t space = k->insn->mods.space;
+  uint8_t space = space_of_address(k);
   bool whole = raw->kind == PTX_RAW_NAME && raw->indexed; /* a[3] without brackets around */
   if (raw->kind != PTX_RAW_MEM && !whole)
     ptx_fail(&b->r, &raw->at, "%s takes an address in brackets here", name_of(k));
@@ -304,6 +317,8 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
     ptx_need(b, &raw->behind, 80, 90, false);
     k->insn->mods.unified = PTX_UNIFIED;
   }
+  if (raw->name.kind == PTX_T_END && space != PTX_SPACE_LOCAL)
+    ptx_fail(&b->r, &raw->at, "only local memory has addresses that are constants");
   if (raw->name.kind == PTX_T_END)
     return (ptx_operand){.kind = PTX_MEM_IMM, .offset = raw->offset};
   ref f = look_up(b, &raw->name);
@@ -323,16 +338,10 @@ static ptx_operand from_address(binding *k, const ptx_raw *raw) {
     return (ptx_operand){.kind = PTX_MEM_REG, .type = b->regs[reg].type, .index = reg, .offset = raw->offset};
   }
   case REF_VAR:
-    /* the first address of an instruction lies in its space; of one with two addresses the form says it all
-     */
-    if (k->slot == &ptx_table_get()->slots[ptx_table_get()->forms[k->insn->form].first_slot] ||
-        !k->insn->mods.space2) {
-      if (space != PTX_SPACE_GENERIC && f.var->space != space &&
-          !(space == PTX_SPACE_SHARED_CLUSTER && f.var->space == PTX_SPACE_SHARED) &&
-          ptx_op_get((ptx_op)k->insn->op)->sync != PTX_SYNC_COPY)
-        ptx_fail(&b->r, &raw->name, "'%.*s' is in .%s, the instruction accesses .%s", PTX_TEXT(&raw->name),
-                 f.var->space ? ptx_mod_name((ptx_mod)f.var->space) : "reg", ptx_mod_name((ptx_mod)space));
-    }
+    if (space != PTX_SPACE_GENERIC && f.var->space != space &&
+        !(space == PTX_SPACE_SHARED_CLUSTER && f.var->space == PTX_SPACE_SHARED))
+      ptx_fail(&b->r, &raw->name, "'%.*s' is in .%s, the instruction accesses .%s", PTX_TEXT(&raw->name),
+               f.var->space ? ptx_mod_name((ptx_mod)f.var->space) : "reg", ptx_mod_name((ptx_mod)space));
     if (f.var->space == PTX_SPACE_GENERIC)
       ptx_fail(&b->r, &raw->name, "'%.*s' is in a register and has no address", PTX_TEXT(&raw->name));
     return (ptx_operand){
@@ -479,7 +488,7 @@ static ptx_operand from_selected(binding *k, const ptx_raw *raw) {
       ptx_fail(&k->b->r, p, "no selector '.%.*s' here", PTX_TEXT(p));
     whole.part.kind = PTX_T_END;
   }
-  ptx_operand o = from_source(k, &whole);
+  ptx_operand o = k->slot->letter == 'u' ? from_dest(k, &whole) : from_source(k, &whole);
   o.part = (uint8_t)part;
   return o;
 }
@@ -500,6 +509,7 @@ static ptx_operand bind(binding *k, const ptx_raw *raw) {
   case 'W':
     return from_source(k, raw);
   case 'v':
+  case 'u':
     return from_selected(k, raw);
   case 'a':
     k->type = r->unit->m.address_bits == 64 ? PTX_U64 : PTX_U32;

@@ -27,8 +27,7 @@ static void read_strings(ptx_reader *r) {
   while (!ptx_is(r, "}") && r->token.kind != PTX_T_END) {
     ptx_token t = ptx_next(r);
     if (t.kind == PTX_T_NAME && ptx_accept(r, ":"))
-      *BASE_PUSH(&u->arena, u->debug_labels, u->n_debug_labels, u->cap_debug_labels) =
-          (ptx_debug_label){base_copy(&u->arena, t.text, t.bytes), n};
+      base_map_set(&u->debug_labels, base_intern(&u->strings, t.text, t.bytes), n);
     else if (t.kind == PTX_T_INT)
       *BASE_PUSH(&u->arena, bytes, n, cap_bytes) = (char)t.value;
   }
@@ -66,13 +65,11 @@ const char *ptx_file_name(const ptx_unit *u, uint32_t index) {
 const char *ptx_debug_name(const ptx_unit *u, const char *label, uint32_t bytes, uint32_t offset) {
   uint32_t at = offset;
   if (label) {
-    uint32_t i = 0;
-    while (i < u->n_debug_labels &&
-           (strncmp(u->debug_labels[i].name, label, bytes) != 0 || u->debug_labels[i].name[bytes]))
-      i++;
-    if (i == u->n_debug_labels || offset > u->debug_str_bytes)
+    const char *key = base_interned(&u->strings, label, bytes);
+    uint32_t begin = key ? base_map_get(&u->debug_labels, key) : BASE_MISSING;
+    if (begin == BASE_MISSING || offset > u->debug_str_bytes)
       return NULL;
-    at = u->debug_labels[i].offset + offset;
+    at = begin + offset;
   }
   /* the section ends with a NUL of ours */
   return u->debug_str && at < u->debug_str_bytes ? u->debug_str + at : NULL;

@@ -60,10 +60,13 @@ static void put_value(init *in, unsigned dim, uint64_t offset) {
     put_scalar(in->out, (ptx_type)v->type, bits);
     return;
   }
-  uint64_t step = dim == v->n_dims ? bytes : (uint64_t)bytes * v->vec,
-           n = dim == v->n_dims ? v->vec : v->dims[dim];
-  for (unsigned d = dim + 1; d < v->n_dims; d++)
-    step *= v->dims[d];
+  uint64_t step = bytes, n = v->vec;
+  if (dim < v->n_dims && dim < PTX_MAX_DIMS) {
+    n = v->dims[dim];
+    step *= v->vec;
+    for (unsigned d = dim + 1; d < v->n_dims && d < PTX_MAX_DIMS; d++)
+      step *= v->dims[d];
+  }
   base_puts(in->out, "{");
   for (uint64_t e = 0; e < n && offset + e * step < v->init_bytes; e++) {
     base_puts(in->out, e ? "," : "");

@@ -165,10 +165,7 @@ static void put_operand(const ptx_printer *p, const ptx_insn *i, const ptx_opera
     break;
   case PTX_REG:
     put_reg(p, o->index);
-    if (ptx_table_get()
-                ->slots[ptx_table_get()->forms[i->form].first_slot + (o - &p->body->operands[i->operands])]
-                .letter == 'v' &&
-        o->part)
+    if (o->part)
       base_putf(out, ".%c%u", o->part < 5 ? 'b' : 'h', o->part < 5 ? o->part - 1u : o->part - 5u);
     break;
   case PTX_SPECIAL:

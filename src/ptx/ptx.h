@@ -26,6 +26,7 @@ struct base_text;
 
 #define PTX_VERSION_NEWEST 95 /* newest PTX ISA that the tables know, times ten; a newer one is a warning */
 #define PTX_NONE UINT32_MAX
+#define PTX_MAX_DIMS 4 /* of an array */
 
 /* ------------------------------------------------------------------ vocabularies (words.def) */
 
@@ -166,10 +167,10 @@ typedef struct ptx_var {
   bool is_ptr;  /* a .ptr parameter; ptr_space and ptr_align hold what it says of its target */
   uint8_t ptr_space;
   uint32_t align, ptr_align;
-  uint32_t dims[4];    /* 0 where unsized */
-  uint64_t bytes;      /* of the whole; 0 if unsized */
-  uint64_t offset;     /* of a parameter: in its parameter block */
-  const uint8_t *init; /* init_bytes initial bytes, zeros behind; NULL: none given */
+  uint32_t dims[PTX_MAX_DIMS]; /* 0 where unsized */
+  uint64_t bytes;              /* of the whole; 0 if unsized */
+  uint64_t offset;             /* of a parameter: in its parameter block */
+  const uint8_t *init;         /* init_bytes initial bytes, zeros behind; NULL: none given */
   uint64_t init_bytes;
   const ptx_reloc *relocs;
   uint32_t n_relocs;
@@ -208,7 +209,8 @@ typedef struct ptx_operand {
   uint8_t kind; /* ptx_kind */
   uint8_t
       type; /* ptx_type: how the instruction reads or writes it, which can be narrower than the register */
-  uint8_t part;
+  uint8_t part; /* SPECIAL: .x to .w are 0 to 3. REG of a video instruction: 0 whole, .b0 to .b3 1 to 4, .h0
+                   .h1 5, 6 */
   bool negated : 1;
   bool written : 1; /* a destination */
   bool in_body : 1; /* a variable of the body (parameters are), not of the module: ptx_var_of knows */
@@ -324,7 +326,8 @@ typedef struct ptx_module {
   const ptx_file *files;
   const char *const *pragmas;
   uint32_t n_vars, n_funcs, n_files, n_pragmas;
-  struct base_diags *diags; /* everything said so far, by whichever call */
+  struct base_diags
+      *diags; /* everything said so far, by whichever call; read it while no call is under way */
 } ptx_module;
 
 /* Reads `bytes` bytes of PTX (a NUL ends them); the text is copied. NULL only if memory ran out. Look at
@@ -358,6 +361,15 @@ typedef struct ptx_access {
   uint32_t count;  /* elements: vectors are as many accesses as elements; 0: `bytes` is given by an operand */
 } ptx_access;
 unsigned ptx_accesses(const ptx_body *b, const ptx_insn *i, ptx_access out[2]);
+
+/* The order that an instruction without an access of its own brings: fence, membar, barrier.cluster; false:
+ * another one. membar is fence.sc; a barrier of a cluster releases or acquires unless it says `relaxed`. */
+typedef struct ptx_fence {
+  uint8_t order, scope; /* PTX_ORDER_..., PTX_SCOPE_...; both PTX_MOD_NONE: of proxies only */
+  uint8_t proxy;        /* PTX_PROXY_...: between which ways to memory; PTX_MOD_NONE: the generic one alone */
+  uint8_t space;        /* of a proxy fence that names one */
+} ptx_fence;
+bool ptx_fence_of(const ptx_insn *i, ptx_fence *out);
 
 /* The program as PTX text, which parses to the same program. The body form prints one function. */
 void ptx_print(ptx_module *m, struct base_text *out);

@@ -4,8 +4,8 @@
 #include "ptx/table.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 enum { MAX_ITEMS = 4096, MAX_CHOICES = 16384, MAX_SLOTS = 4096, MAX_TEXTS = 512, HASH_SLOTS = 2048 };
 
@@ -40,6 +40,14 @@ static const struct {
   uint16_t isa, sm;
 } sregs[PTX_SREGS] = {
 #define SREG(id, text, type, parts, isa, sm) {text, PTX_##type, parts, isa, sm},
+#include "ptx/words.def"
+};
+
+static const struct {
+  uint32_t sm;
+  uint8_t isa, isa_a, isa_f;
+} targets[] = {
+#define TARGET(sm, isa, isa_a, isa_f) {sm, isa, isa_a, isa_f},
 #include "ptx/words.def"
 };
 
@@ -245,8 +253,8 @@ static void compile(void) {
 }
 
 const ptx_table *ptx_table_get(void) {
-  static once_flag once = ONCE_FLAG_INIT;
-  call_once(&once, compile);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, compile);
   return &table;
 }
 
@@ -310,6 +318,17 @@ ptx_directive ptx_directive_find(const char *text, size_t bytes) {
 
 const char *ptx_directive_name(ptx_directive d) {
   return directives[d];
+}
+
+unsigned ptx_target_isa(uint32_t sm, char suffix) {
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    if (targets[i].sm == sm)
+      return suffix == 'a' ? targets[i].isa_a : suffix == 'f' ? targets[i].isa_f : targets[i].isa;
+  return 0;
+}
+
+uint32_t ptx_target_newest(void) {
+  return targets[sizeof targets / sizeof targets[0] - 1].sm;
 }
 
 unsigned ptx_type_bits(ptx_type t) {

@@ -56,6 +56,9 @@ uint16_t ptx_text_find(const char *text, size_t bytes);
 const char *ptx_text_get(uint16_t text);
 ptx_type ptx_type_find(const char *text, size_t bytes); /* PTX_TYPE_NONE: no type */
 ptx_sreg ptx_sreg_find(const char *text, size_t bytes); /* PTX_SREGS: none */
+/* The PTX ISA that brought a target; 0: unknown. `suffix`: 0, 'a' or 'f'. */
+unsigned ptx_target_isa(uint32_t sm, char suffix);
+uint32_t ptx_target_newest(void);
 unsigned ptx_sreg_parts(ptx_sreg s);
 ptx_type ptx_sreg_type(ptx_sreg s);
 unsigned ptx_sreg_isa(ptx_sreg s);

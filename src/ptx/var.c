@@ -147,8 +147,8 @@ static void value(init *in, unsigned dim, uint64_t offset) {
     ptx_fail(r, &r->token, "expected '{' of an array's initial value");
   ptx_next(r);
   uint64_t step = dim == v->n_dims ? ptx_type_bytes((ptx_type)v->type) : in->element_bytes, limit = v->vec;
-  if (dim < v->n_dims) {
-    for (unsigned d = dim + 1; d < v->n_dims; d++)
+  if (dim < v->n_dims && dim < PTX_MAX_DIMS) {
+    for (unsigned d = dim + 1; d < v->n_dims && d < PTX_MAX_DIMS; d++)
       step *= v->dims[d];
     limit = v->dims[dim] ? v->dims[dim] : UINT32_MAX;
   }
@@ -289,7 +289,7 @@ static void read_dims(ptx_reader *r, ptx_var *v) {
   uint64_t elements = 1;
   while (ptx_is(r, "[")) {
     ptx_token t = ptx_next(r);
-    if (v->n_dims == sizeof v->dims / sizeof v->dims[0])
+    if (v->n_dims == PTX_MAX_DIMS)
       ptx_fail(r, &t, "an array of more than four dimensions");
     if (ptx_is(r, "]")) {
       if (v->n_dims)

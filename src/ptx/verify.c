@@ -138,6 +138,14 @@ void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic) {
   case PTX_OP_mbarrier_arrive_drop:
     check_arrive(b, i, mnemonic);
     break;
+  case PTX_OP_bfe_bits:
+    check_range(b, i, mnemonic, 2, 0, 255);
+    check_range(b, i, mnemonic, 3, 0, 255);
+    break;
+  case PTX_OP_bfi_bits:
+    check_range(b, i, mnemonic, 3, 0, 255);
+    check_range(b, i, mnemonic, 4, 0, 255);
+    break;
   case PTX_OP_setmaxnreg_warpgroup:
     check_range(b, i, mnemonic, 0, 24, 256);
     break;
@@ -147,6 +155,14 @@ void ptx_verify(ptx_builder *b, const ptx_insn *i, const ptx_token *mnemonic) {
     break;
   case PTX_OP_cvt_int:
     check_saturation(b, i, mnemonic);
+    break;
+  case PTX_OP_vadd_video:
+  case PTX_OP_vsub_video:
+  case PTX_OP_vabsdiff_video:
+  case PTX_OP_vmin_video:
+  case PTX_OP_vmax_video:
+    if (!i->mods.rop && !operand(b, i, 0)->part != (operand(b, i, 3)->kind == PTX_ABSENT))
+      ptx_fail(&b->r, mnemonic, "a part of a result is merged into a fourth operand, a whole one is not");
     break;
   case PTX_OP_st_bulk:
     check_range(b, i, mnemonic, 2, 0, 0);

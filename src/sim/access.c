@@ -1,6 +1,6 @@
-/* access.c: memory, address by address: which space, which bytes, whether they may be used. The fast handlers of
- * exec/mem.c come here for whatever is not plain; the slow ones here do the same work lane by lane, and tell watchers
- * and probes.
+/* access.c: memory, address by address: which space, which bytes, whether they may be used. The fast handlers
+ * of exec/mem.c come here for whatever is not plain; the slow ones here do the same work lane by lane, and
+ * tell watchers and probes.
  */
 #include <string.h>
 
@@ -20,7 +20,8 @@ void sim_moves_regs(sim_build *w, const ptx_body *b, const ptx_operand *o, uint3
   }
 }
 
-sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op, unsigned address_operand) {
+sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op,
+                         unsigned address_operand) {
   sim_moves *m = base_alloc(&w->code->arena, sizeof *m);
   const ptx_operand *o = sim_operand(b, i, address_operand);
   int64_t offset;
@@ -36,10 +37,13 @@ sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim
   m->bytes = (uint8_t)ptx_type_bytes((ptx_type)i->type[0]);
   m->is_signed = ptx_type_base((ptx_type)i->type[0]) == PTX_BASE_SINT;
   m->order = i->mods.mmio == PTX_MMIO ? PTX_ORDER_RELAXED : i->mods.order ? i->mods.order : PTX_ORDER_WEAK;
-  m->scope = m->order == PTX_ORDER_WEAK ? PTX_MOD_NONE : m->order == PTX_ORDER_VOLATILE ? PTX_SCOPE_SYS : i->mods.scope;
+  m->scope = m->order == PTX_ORDER_WEAK       ? PTX_MOD_NONE
+             : m->order == PTX_ORDER_VOLATILE ? PTX_SCOPE_SYS
+                                              : i->mods.scope;
   m->proxy = SIM_PROXY_GENERIC;
   if (m->space == PTX_SPACE_PARAM) {
-    bool of_kernel = w->f->decl->entry && (o->kind != PTX_MEM_VAR || (o->in_body && o->index < w->f->decl->n_params));
+    bool of_kernel =
+        w->f->decl->entry && (o->kind != PTX_MEM_VAR || (o->in_body && o->index < w->f->decl->n_params));
     m->space = of_kernel ? PTX_SPACE_PARAM : PTX_SPACE_LOCAL;
   }
   if (m->order == PTX_ORDER_ACQUIRE || m->order == PTX_ORDER_RELEASE || m->order == PTX_ORDER_ACQ_REL)
@@ -73,8 +77,8 @@ static sim_found in_shared(const sim_run *r, uint64_t address, uint32_t bytes) {
   return f;
 }
 
-sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align, uint32_t lane,
-                   bool writes) {
+sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align,
+                   uint32_t lane, bool writes) {
   const sim_warp *w = r->warp;
   sim_found f = {.space = space, .rank = SIM_NOWHERE, .offset = address};
   bool generic = space == PTX_SPACE_GENERIC;
@@ -89,11 +93,16 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
       f.at = w->local + (size_t)lane * w->local_bytes + f.offset;
   } else if (sim_memory_ok(r->memory, address, bytes)) {
     f.at = (uint8_t *)(uintptr_t)address;
+    mtx_lock(&r->device->lock); /* another worker may be in malloc */
     const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
     sim_memory_kind kind = s ? s->info.kind : SIM_MEMORY_HOST;
-    f.space = kind == SIM_MEMORY_CONST ? PTX_SPACE_CONST : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
-    bool legal = writes ? f.space == PTX_SPACE_GLOBAL
-                        : generic || space == f.space || (space == PTX_SPACE_GLOBAL && f.space != PTX_SPACE_PARAM);
+    mtx_unlock(&r->device->lock);
+    f.space = kind == SIM_MEMORY_CONST   ? PTX_SPACE_CONST
+              : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM
+                                         : PTX_SPACE_GLOBAL;
+    bool legal =
+        writes ? f.space == PTX_SPACE_GLOBAL
+               : generic || space == f.space || (space == PTX_SPACE_GLOBAL && f.space != PTX_SPACE_PARAM);
     if (!legal)
       f.at = NULL;
   }
@@ -106,12 +115,14 @@ const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, ui
                              uint32_t bytes, uint32_t lane, bool writes) {
   const char *name = space == PTX_SPACE_GENERIC ? "generic" : ptx_mod_name((ptx_mod)space);
   sim_fault_kind kind = f->misaligned ? SIM_FAULT_MISALIGNED : SIM_FAULT_ADDRESS;
-  const char *how = f->misaligned               ? "misaligned address"
+  const char *how = f->misaligned ? "misaligned address"
                     : address < 4096 && space != PTX_SPACE_SHARED && space != PTX_SPACE_LOCAL ? "null pointer"
-                    : f->space == PTX_SPACE_CONST && writes ? "constant memory, which kernels cannot write, at"
-                                                            : "bad address";
-  return sim_fault_raise(r, o, kind, lane, address, bytes, "%s of %u byte%s (%s): %s 0x%llx", writes ? "write" : "read",
-                         bytes, bytes == 1 ? "" : "s", name, how, (unsigned long long)address);
+                    : f->space == PTX_SPACE_CONST && writes
+                        ? "constant memory, which kernels cannot write, at"
+                        : "bad address";
+  return sim_fault_raise(r, o, kind, lane, address, bytes, "%s of %u byte%s (%s): %s 0x%llx",
+                         writes ? "write" : "read", bytes, bytes == 1 ? "" : "s", name, how,
+                         (unsigned long long)address);
 }
 
 static uint64_t address_of(const sim_op *o, const void *lanes, uint32_t i) {
@@ -150,7 +161,8 @@ typedef struct sight {
 } sight;
 
 /* Resolves element k of all lanes, and asks the watcher who may go on. False: a fault. */
-static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes, sight *s) {
+static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes,
+                 sight *s) {
   const void *lanes = sim_at(&r->ctx, o->a);
   uint32_t legal = 0, mask = r->ctx.mask, first_bad = SIM_NOWHERE;
   uint8_t space = PTX_SPACE_GLOBAL;
@@ -211,7 +223,8 @@ static const sim_op *done(sim_run *r, const sim_op *o) {
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
 }
 
-static void put_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint32_t lane, const uint64_t v[2]) {
+static void put_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint32_t lane,
+                     const uint64_t v[2]) {
   char *d = (char *)sim_at(&r->ctx, place) + (size_t)lane * m->lane_bytes;
   uint64_t x[2] = {sim_extend(m, v[0]), m->bytes == 16 ? v[1] : 0};
   memcpy(d, x, m->lane_bytes);
@@ -228,8 +241,8 @@ static void get_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint3
 static uint32_t undefined_memory(const sim_run *r, const sight *s, uint32_t bytes) {
   uint32_t bad = r->ctx.mask & ~s->on;
   SIM_EACH(i, s->on)
-    if (!sim_defined_memory(r, &s->found[i], i, bytes))
-      bad |= UINT32_C(1) << i;
+  if (!sim_defined_memory(r, &s->found[i], i, bytes))
+    bad |= UINT32_C(1) << i;
   return bad;
 }
 
@@ -258,7 +271,7 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
     sim_define_at(r, m->places[k], c->mask, bad[k], s.a.space == PTX_SPACE_GLOBAL ? 0 : UINT32_MAX, false);
   for (unsigned k = 0; k < m->n; k++) /* only now: an address may lie in a register that is loaded */
     SIM_EACH(i, c->mask)
-      put_lane(r, m, m->places[k], i, values[k][i]);
+  put_lane(r, m, m->places[k], i, values[k][i]);
   return done(r, o);
 }
 
@@ -270,7 +283,7 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     if (!look(r, o, m, k, false, true, &s))
       return NULL;
     SIM_EACH(i, c->mask)
-      get_lane(r, m, m->places[k], i, s.written[i]);
+    get_lane(r, m, m->places[k], i, s.written[i]);
     SIM_EACH(i, s.on) {
       if (r->probe && memcmp(s.at[i], s.written[i], m->bytes))
         r->probe->wrote = true;
@@ -281,7 +294,7 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     if (r->defines) {
       bad = sim_undefined_at(r, m->places[k], false) & s.on;
       SIM_EACH(i, s.on)
-        sim_define_memory(r, &s.found[i], i, m->bytes, !(bad >> i & 1));
+      sim_define_memory(r, &s.found[i], i, m->bytes, !(bad >> i & 1));
       s.a.undefined = &bad;
       if (s.a.space == PTX_SPACE_GLOBAL)
         sim_define_report(r, o, sim_undefined_at(r, m->places[k], true) & s.on, SIM_USE_STORE);
@@ -306,7 +319,7 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
     if (r->defines) {
       sim_define_report(r, o, undefined_memory(r, &s, m->bytes) & s.on, SIM_USE_ATOMIC);
       SIM_EACH(i, s.on)
-        sim_define_memory(r, &s.found[i], i, m->bytes, true);
+      sim_define_memory(r, &s.found[i], i, m->bytes, true);
       if (m->results[k] != SIM_NOWHERE)
         sim_define_at(r, m->results[k], c->mask, 0, 0, false);
     }
@@ -315,7 +328,8 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
       get_lane(r, m, m->places[k], i, b);
       if (m->rop == PTX_ROP_CAS)
         get_lane(r, m, m->compare, i, x);
-      bool stored = sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
+      bool stored =
+          sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
       s.a.stored |= stored ? UINT32_C(1) << i : 0;
       if (r->probe) {
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
@@ -330,6 +344,6 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
   for (unsigned k = 0; k < m->n; k++)
     if (m->results[k] != SIM_NOWHERE)
       SIM_EACH(i, c->mask)
-        put_lane(r, m, m->results[k], i, values[k][i]);
+  put_lane(r, m, m->results[k], i, values[k][i]);
   return done(r, o);
 }

@@ -1,5 +1,5 @@
-/* address.c: instructions that make or ask about addresses, read clocks, or rest; and hints, which a machine without
- * caches has nothing to do for.
+/* address.c: instructions that make or ask about addresses, read clocks, or rest; and hints, which a machine
+ * without caches has nothing to do for.
  */
 #include "sim/machine.h"
 
@@ -23,9 +23,13 @@ static bool is_in(const sim_run *r, uint32_t space, uint64_t a) {
   default: {
     if (a - SIM_SHARED_WINDOW < 2 * SIM_WINDOW_BYTES)
       return false;
+    mtx_lock(&r->device->lock);
     const sim_span *s = sim_span_at(m->spans, m->n_spans, a);
     uint32_t kind = s ? s->info.kind : SIM_MEMORY_GLOBAL;
-    uint32_t found = kind == SIM_MEMORY_CONST ? PTX_SPACE_CONST : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
+    mtx_unlock(&r->device->lock);
+    uint32_t found = kind == SIM_MEMORY_CONST   ? PTX_SPACE_CONST
+                     : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM
+                                                : PTX_SPACE_GLOBAL;
     return found == space;
   }
   }
@@ -35,7 +39,8 @@ static const sim_op *isspacep(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   uint32_t yes = 0;
   SIM_EACH(i, c->mask) {
-    uint64_t a = o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
+    uint64_t a =
+        o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
     yes |= (uint32_t)is_in(r, o->x, a) << i;
   }
   sim_pred_set(c, o->d, yes, 0);
@@ -46,7 +51,8 @@ static const sim_op *isspacep(const sim_op *o, sim_ctx *c) {
 static const sim_op *mapa(const sim_op *o, sim_ctx *c) {
   const uint32_t *rank = sim_at(c, o->b);
   SIM_EACH(i, c->mask) {
-    uint64_t a = o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
+    uint64_t a =
+        o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
     uint64_t d = (a & SIM_OFFSET_MASK) | (uint64_t)(rank[i] + 1) << SIM_RANK_SHIFT | o->imm;
     if (o->y & SIM_WIDE)
       ((uint64_t *)sim_at(c, o->d))[i] = d;
@@ -59,7 +65,8 @@ static const sim_op *mapa(const sim_op *o, sim_ctx *c) {
 static const sim_op *getctarank(const sim_op *o, sim_ctx *c) {
   uint32_t *d = sim_at(c, o->d);
   SIM_EACH(i, c->mask) {
-    uint64_t a = o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
+    uint64_t a =
+        o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
     uint32_t rank = (uint32_t)a >> SIM_RANK_SHIFT;
     d[i] = rank ? rank - 1 : sim_run_of(c)->block->rank;
   }
@@ -73,10 +80,12 @@ static const sim_op *reserve(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   uint32_t *top = sim_at(c, o->b);
   SIM_EACH(i, c->mask) {
-    uint64_t bytes = o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
+    uint64_t bytes =
+        o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
     uint64_t at = (top[i] + o->imm - 1) / o->imm * o->imm;
     if (bytes > r->warp->local_bytes || at + bytes > r->warp->local_bytes)
-      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, 0, 0, "alloca of %llu bytes: the stack is full", (unsigned long long)bytes);
+      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, 0, 0, "alloca of %llu bytes: the stack is full",
+                             (unsigned long long)bytes);
     top[i] = (uint32_t)(at + bytes);
     if (o->y & SIM_WIDE)
       ((uint64_t *)sim_at(c, o->d))[i] = at;
@@ -101,9 +110,12 @@ static const sim_op *restore(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   uint32_t *top = sim_at(c, o->b);
   SIM_EACH(i, c->mask) {
-    uint64_t to = o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
+    uint64_t to =
+        o->y & SIM_WIDE ? ((const uint64_t *)sim_at(c, o->a))[i] : ((const uint32_t *)sim_at(c, o->a))[i];
     if (to > r->warp->local_bytes)
-      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, to, 0, "stackrestore to 0x%llx, which is no place of the stack", (unsigned long long)to);
+      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, to, 0,
+                             "stackrestore to 0x%llx, which is no place of the stack",
+                             (unsigned long long)to);
     top[i] = (uint32_t)to;
   }
   return o + 1;
@@ -114,10 +126,10 @@ static const sim_op *restore(const sim_op *o, sim_ctx *c) {
 /* x: the register; y: SIM_WIDE */
 static const sim_op *read_time(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint64_t t = sim_now(r) + (o->insn - r->from);
   if (r->probe)
     r->probe->clock = true;
-  r->device->clock++; /* who reads it twice sees it move */
+  r->ticks++; /* who reads it twice sees it move */
+  uint64_t t = sim_now(r);
   if (o->x == PTX_SREG_CLOCK_HI || o->x == PTX_SREG_GLOBALTIMER_HI)
     t >>= 32;
   else if (o->x >= PTX_SREG_PM0 && o->x <= PTX_SREG_PM7_64)
@@ -132,14 +144,14 @@ static const sim_op *read_time(const sim_op *o, sim_ctx *c) {
 }
 
 /* While a loop is looked at, resting is nothing: whether the loop does anything does not depend on it. */
-static const sim_op *nanosleep(const sim_op *o, sim_ctx *c) {
+static const sim_op *rest(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   if (r->probe)
     return o + 1;
   const uint32_t *ns = sim_at(c, o->a);
   uint32_t longest = 0;
   SIM_EACH(i, c->mask)
-    longest = ns[i] > longest ? ns[i] : longest;
+  longest = ns[i] > longest ? ns[i] : longest;
   if (longest > 1000000) /* PTX: at most a millisecond */
     longest = 1000000;
   sim_unit *u = r->unit;
@@ -163,7 +175,8 @@ static void wide(sim_op *op, const ptx_body *b, const ptx_operand *o) {
   op->y = sim_operand_bits(b, o) == 64 ? SIM_WIDE : 0;
 }
 
-/* The value of the address of a variable where cvta names one; a generic result for a symbol of .shared or .local. */
+/* The value of the address of a variable where cvta names one; a generic result for a symbol of .shared or
+ * .local. */
 static bool select_cvta(const ptx_body *b, const ptx_insn *i, sim_op *op) {
   uint32_t space = i->mods.space;
   uint64_t window = space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CLUSTER ? SIM_SHARED_WINDOW
@@ -218,7 +231,7 @@ bool sim_select_address(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
   }
   case PTX_OP_nanosleep_time:
     w->blocks = true;
-    return set(op, nanosleep);
+    return set(op, rest);
   case PTX_OP_createpolicy_hint: /* a policy has no effect here, but is a value */
     op->a = sim_constant(w, 0, 8);
     op->imm = 0;
@@ -226,7 +239,7 @@ bool sim_select_address(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
   case PTX_OP_prefetch_hint:
   case PTX_OP_prefetchu_hint:
   case PTX_OP_applypriority_hint:
-  case PTX_OP_discard_hint: /* the old contents are one of those that it allows */
+  case PTX_OP_discard_hint:         /* the old contents are one of those that it allows */
   case PTX_OP_setmaxnreg_warpgroup: /* registers are never short here */
     return true;
   default:

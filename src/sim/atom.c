@@ -1,7 +1,7 @@
-/* atom.c: atomic operations and reductions. The lanes of a warp take their turns in order of their numbers. The usual
- * types have handlers of their own; every type goes through sim_atomic as well, which the slow way uses. Memory that
- * others of this process may change at the same time (the host, another device, .sys scope) is changed by host
- * atomics, of up to 8 bytes; 16-byte ones are atomic among the lanes of this device only.
+/* atom.c: atomic operations and reductions. The lanes of a warp take their turns in order of their numbers.
+ * The usual types have handlers of their own; every type goes through sim_atomic as well, which the slow way
+ * uses. Memory that others of this process may change at the same time (the host, another device, .sys scope)
+ * is changed by host atomics, of up to 8 bytes; 16-byte ones are atomic among the lanes of this device only.
  */
 #include <string.h>
 
@@ -34,7 +34,8 @@ static uint32_t f16_bits(float f) {
     return 0x7fff;
   if (bits >= 0x477ff000) /* rounds to 2^16 or more */
     return sign | 0x7c00;
-  if (bits < 0x38800000) { /* subnormal: to units of 2^-24; adding 2^-1 aligns them to the end of the mantissa */
+  if (bits <
+      0x38800000) { /* subnormal: to units of 2^-24; adding 2^-1 aligns them to the end of the mantissa */
     float x;
     memcpy(&x, &bits, 4);
     volatile float y = x + 0.5f;
@@ -164,14 +165,17 @@ bool sim_atomic(const sim_moves *m, void *at, const uint64_t b[2], const uint64_
     bool ok;
     if (m->bytes == 2) {
       uint16_t was = (uint16_t)old[0];
-      ok = __atomic_compare_exchange_n((uint16_t *)at, &was, (uint16_t)stored[0], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      ok = __atomic_compare_exchange_n((uint16_t *)at, &was, (uint16_t)stored[0], false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
       old[0] = was;
     } else if (m->bytes == 4) {
       uint32_t was = (uint32_t)old[0];
-      ok = __atomic_compare_exchange_n((uint32_t *)at, &was, (uint32_t)stored[0], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      ok = __atomic_compare_exchange_n((uint32_t *)at, &was, (uint32_t)stored[0], false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
       old[0] = was;
     } else {
-      ok = __atomic_compare_exchange_n((uint64_t *)at, &old[0], stored[0], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      ok = __atomic_compare_exchange_n((uint64_t *)at, &old[0], stored[0], false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
     }
     if (ok)
       return true;
@@ -202,7 +206,9 @@ static const sim_op *atom_any(const sim_op *o, sim_ctx *c) {
       memcpy(b, (char *)sim_at(c, m->places[k]) + (size_t)i * m->lane_bytes, m->lane_bytes);
       if (m->rop == PTX_ROP_CAS)
         memcpy(x, (char *)sim_at(c, m->compare) + (size_t)i * m->lane_bytes, m->lane_bytes);
-      sim_atomic(m, at, b, x, old[k], stored, m->scope == PTX_SCOPE_SYS || !own_memory(r, at), is_shared(r, at));
+      sim_atomic(m, at, b, x, old[k], stored,
+                 m->scope == PTX_SCOPE_SYS || (r->device->workers && !is_shared(r, at)) || !own_memory(r, at),
+                 is_shared(r, at));
     }
     for (unsigned k = 0; k < m->n; k++) /* only now: a result may lie where an operand lies */
       if (m->results[k] != SIM_NOWHERE)
@@ -211,7 +217,8 @@ static const sim_op *atom_any(const sim_op *o, sim_ctx *c) {
   return o + 1;
 }
 
-/* r->pointer for plain addresses, all in the device's own memory; false: take the other way (nothing was raised). */
+/* r->pointer for plain addresses, all in the device's own memory; false: take the other way (nothing was
+ * raised). */
 static inline bool resolve_plain(sim_run *r, const sim_op *o, uint32_t size) {
   const sim_ctx *c = &r->ctx;
   const void *lanes = sim_at(c, o->a);
@@ -238,29 +245,30 @@ static inline bool resolve_plain(sim_run *r, const sim_op *o, uint32_t size) {
   return true;
 }
 
-/* The usual ones: 4 or 8 bytes, in memory that nobody else touches. expr computes the new value from a (old) and b. */
-#define ATOM(name, T, expr)                                                                                      \
-  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) {                                                \
-    sim_run *r = sim_run_of(c);                                                                                  \
-    const sim_moves *m = o->more;                                                                                \
-    if (!resolve_plain(r, o, sizeof(T)))                                                                      \
-      return atom_any(o, c);                                                                                     \
-    const T *bs = sim_at(c, o->b);                                                                               \
-    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);                                                         \
-    (void)m;                                                                                                     \
-    for (uint32_t left = c->mask; left; left &= left - 1) {                                                      \
-      uint32_t i = sim_first(left);                                                                              \
-      T *at = (T *)r->pointer[i], a = *at, b = bs[i];                                                            \
-      *at = (T)(expr);                                                                                           \
-      if (d)                                                                                                     \
-        d[i] = a;                                                                                                \
-    }                                                                                                            \
-    return o + 1;                                                                                                \
+/* The usual ones: 4 or 8 bytes, in memory that nobody else touches. expr computes the new value from a (old)
+ * and b. */
+#define ATOM(name, T, expr)                                       \
+  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) { \
+    sim_run *r = sim_run_of(c);                                   \
+    const sim_moves *m = o->more;                                 \
+    if (!resolve_plain(r, o, sizeof(T)))                          \
+      return atom_any(o, c);                                      \
+    const T *bs = sim_at(c, o->b);                                \
+    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);          \
+    (void)m;                                                      \
+    for (uint32_t left = c->mask; left; left &= left - 1) {       \
+      uint32_t i = sim_first(left);                               \
+      T *at = (T *)r->pointer[i], a = *at, b = bs[i];             \
+      *at = (T)(expr);                                            \
+      if (d)                                                      \
+        d[i] = a;                                                 \
+    }                                                             \
+    return o + 1;                                                 \
   }
 
 ATOM(add32, uint32_t, a + b)
 ATOM(add64, uint64_t, a + b)
-ATOM(and32, uint32_t, a & b)
+ATOM(and32, uint32_t, a &b)
 ATOM(or32, uint32_t, a | b)
 ATOM(xor32, uint32_t, a ^ b)
 ATOM(exch32, uint32_t, b)
@@ -275,8 +283,10 @@ ATOM(add_f64, uint64_t, f64_add(a, b))
 ATOM(cas32, uint32_t, a == b ? ((const uint32_t *)sim_at(c, m->compare))[i] : a)
 ATOM(cas64, uint64_t, a == b ? ((const uint64_t *)sim_at(c, m->compare))[i] : a)
 
-static sim_fn *pick(const sim_moves *m) {
+static sim_fn *pick(const sim_moves *m, bool many) {
   bool four = m->bytes == 4;
+  if (many && m->space != PTX_SPACE_SHARED)
+    return atom_any;
   if (m->n > 1 || (m->bytes != 4 && m->bytes != 8) || m->lane_bytes != m->bytes || m->scope == PTX_SCOPE_SYS)
     return atom_any;
   if (m->type == PTX_F32)
@@ -334,7 +344,7 @@ bool sim_select_atom(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   }
   op->d = m->results[0];
   op->b = m->places[0];
-  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = pick(m);
+  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = pick(m, w->code->kernel->module->device->options.workers > 1);
   op->fn[SIM_SLOW] = sim_atom_slow;
   return true;
 }

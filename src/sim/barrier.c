@@ -1,6 +1,7 @@
-/* barrier.c: barriers of the block (bar, barrier) and of the cluster, and fences. A barrier counts threads. One that
- * names no count waits for all threads of the block that live: those that ended are counted out. One with a count is
- * in units of warps, so threads of a warp which has arrived that ended, or never were, count as arrived.
+/* barrier.c: barriers of the block (bar, barrier) and of the cluster, and fences. A barrier counts threads.
+ * One that names no count waits for all threads of the block that live: those that ended are counted out. One
+ * with a count is in units of warps, so threads of a warp which has arrived that ended, or never were, count
+ * as arrived.
  *
  * Invariant: a unit at a barrier stands at the barrier's op; it moves behind it when it is let go.
  */
@@ -37,13 +38,14 @@ static uint32_t counted(const sim_block *b, const sim_barrier *bar, uint32_t *wa
   return have;
 }
 
-static void write_result(const sim_run *r, const sim_op *o, char *frame, uint32_t lanes, const sim_barrier *bar) {
+static void write_result(const sim_run *r, const sim_op *o, char *frame, uint32_t lanes,
+                         const sim_barrier *bar) {
   char *d = (o->d & 3) == SIM_IN_FRAME ? frame + o->d : r->ctx.base[o->d & 3] + o->d;
   if (o->d == SIM_NOWHERE)
     return;
   if (o->x == BAR_RED_POPC) {
     SIM_EACH(i, lanes)
-      ((uint32_t *)d)[i] = bar->popc;
+    ((uint32_t *)d)[i] = bar->popc;
   } else {
     bool yes = o->x == BAR_RED_AND ? bar->popc == bar->have : bar->popc > 0;
     *(uint32_t *)d = yes ? *(uint32_t *)d | lanes : *(uint32_t *)d & ~lanes;
@@ -88,14 +90,15 @@ void sim_barriers_exit(sim_run *r, sim_block *b) {
       let_go(r, b, k);
 }
 
-/* Lanes of the unit that name the same barrier and count as the first; the others stay for a turn of their own. */
+/* Lanes of the unit that name the same barrier and count as the first; the others stay for a turn of their
+ * own. */
 static bool same_barrier(sim_run *r, const sim_op *o, uint32_t *number, uint32_t *count) {
   sim_ctx *c = &r->ctx;
   const uint32_t *numbers = sim_at(c, o->a), *counts = o->b == SIM_NOWHERE ? NULL : sim_at(c, o->b);
   uint32_t first = sim_first(c->mask), same = 0;
   *number = numbers[first], *count = counts ? counts[first] : 0;
   SIM_EACH(i, c->mask)
-    same |= numbers[i] == *number && (!counts || counts[i] == *count) ? UINT32_C(1) << i : 0;
+  same |= numbers[i] == *number && (!counts || counts[i] == *count) ? UINT32_C(1) << i : 0;
   if (same == c->mask)
     return true;
   sim_unit *v = sim_unit_split(r->warp, r->unit, c->mask & ~same);
@@ -110,7 +113,8 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
   uint32_t number, count, want;
   bool whole = same_barrier(r, o, &number, &count);
   if (number >= SIM_BARRIERS)
-    return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, sim_first(c->mask), 0, 0, "barrier %u: there are 16", number);
+    return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, sim_first(c->mask), 0, 0, "barrier %u: there are 16",
+                           number);
   if (o->b != SIM_NOWHERE && (count == 0 || count % SIM_WARP))
     return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, sim_first(c->mask), 0, 0,
                            "barrier %u for %u threads: not a multiple of a warp", number, count);
@@ -147,7 +151,11 @@ static void cluster_let_go(sim_run *r, sim_cluster *k) {
   sim_warp *warp = r->warp;
   sim_unit *unit = r->unit;
   if (sim_watches(r, SIM_WATCH_SYNC))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_COMPLETE, .barrier = {.cluster = true, .have = k->arrived, .want = k->live, .phase = k->phase}}, 0, NULL);
+    sim_say(
+        r,
+        &(sim_event){.kind = SIM_EVENT_COMPLETE,
+                     .barrier = {.cluster = true, .have = k->arrived, .want = k->live, .phase = k->phase}},
+        0, NULL);
   k->phase++;
   k->arrived = 0;
   for (uint32_t n = 0; n < k->n_blocks; n++) {
@@ -161,7 +169,10 @@ static void cluster_let_go(sim_run *r, sim_cluster *k) {
         const sim_op *o = u->pc;
         r->block = b, r->warp = v, r->unit = u;
         if (sim_watches(r, SIM_WATCH_SYNC))
-          sim_say(r, &(sim_event){.kind = SIM_EVENT_LEAVE, .barrier = {.cluster = true, .waits = true, .phase = k->phase}}, u->mask, o);
+          sim_say(r,
+                  &(sim_event){.kind = SIM_EVENT_LEAVE,
+                               .barrier = {.cluster = true, .waits = true, .phase = k->phase}},
+                  u->mask, o);
         v->at_cluster &= ~u->mask;
         sim_unit_at(u, o + 1, sim_order_of(u->func, o->insn + 1));
         sim_unit_state_set(v, u, SIM_READY);
@@ -185,7 +196,14 @@ static const sim_op *cluster_arrive(const sim_op *o, sim_ctx *c) {
   w->cluster_phase = k->phase & 1 ? w->cluster_phase | c->mask : w->cluster_phase & ~c->mask;
   k->arrived += (uint32_t)r->lanes;
   if (sim_watches(r, SIM_WATCH_SYNC))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_ARRIVE, .barrier = {.cluster = true, .order = (uint8_t)o->y, .have = k->arrived, .want = k->live, .phase = k->phase}}, c->mask, o);
+    sim_say(r,
+            &(sim_event){.kind = SIM_EVENT_ARRIVE,
+                         .barrier = {.cluster = true,
+                                     .order = (uint8_t)o->y,
+                                     .have = k->arrived,
+                                     .want = k->live,
+                                     .phase = k->phase}},
+            c->mask, o);
   if (k->arrived == k->live)
     cluster_let_go(r, k);
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
@@ -205,7 +223,11 @@ static const sim_op *cluster_wait(const sim_op *o, sim_ctx *c) {
   if (!open) {
     w->at_cluster &= ~c->mask;
     if (sim_watches(r, SIM_WATCH_SYNC))
-      sim_say(r, &(sim_event){.kind = SIM_EVENT_LEAVE, .barrier = {.cluster = true, .waits = true, .order = (uint8_t)o->y, .phase = k->phase}}, c->mask, o);
+      sim_say(r,
+              &(sim_event){
+                  .kind = SIM_EVENT_LEAVE,
+                  .barrier = {.cluster = true, .waits = true, .order = (uint8_t)o->y, .phase = k->phase}},
+              c->mask, o);
     return r->yield ? sim_stop(r, o, o + 1) : o + 1;
   }
   sim_unit *u = r->unit;
@@ -239,11 +261,12 @@ static const sim_op *fence_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   fence(o, c);
   if (sim_watches(r, SIM_WATCH_SYNC))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_FENCE,
-                            .fence = {.order = (uint8_t)o->x,
-                                      .scope = (uint8_t)o->y,
-                                      .proxy = (uint8_t)o->imm,
-                                      .restrict_to = (uint8_t)(o->imm >> 8)}},
+    sim_say(r,
+            &(sim_event){.kind = SIM_EVENT_FENCE,
+                         .fence = {.order = (uint8_t)o->x,
+                                   .scope = (uint8_t)o->y,
+                                   .proxy = (uint8_t)o->imm,
+                                   .restrict_to = (uint8_t)(o->imm >> 8)}},
             c->mask, o);
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
 }
@@ -269,8 +292,8 @@ void sim_grid_ended(sim_run *r, uint64_t id) {
     if (b && b->started && b->grid->launch.after == id)
       for (uint32_t w = 0; w < b->n_warps; w++)
         SIM_EACH(k, b->warps[w].used)
-          if (b->warps[w].units[k].state == SIM_AT_GRID)
-            sim_unit_state_set(&b->warps[w], &b->warps[w].units[k], SIM_READY);
+    if (b->warps[w].units[k].state == SIM_AT_GRID)
+      sim_unit_state_set(&b->warps[w], &b->warps[w].units[k], SIM_READY);
     b = b ? b->next : NULL;
   } while (b && b != first);
 }

@@ -1,5 +1,5 @@
-/* builtin.c: the functions that CUDA programs take for granted on the device: vprintf, __assertfail, malloc, free. Their
- * arguments lie in the calling thread's memory as the PTX calling convention puts them.
+/* builtin.c: the functions that CUDA programs take for granted on the device: vprintf, __assertfail, malloc,
+ * free. Their arguments lie in the calling thread's memory as the PTX calling convention puts them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,11 +29,11 @@ static uint64_t argument(const uint8_t *at, uint32_t bytes) {
 /* ------------------------------------------------------------------ vprintf */
 
 typedef struct conversion {
-  char spec[64];  /* for the host's printf, without its length */
+  char spec[64]; /* for the host's printf, without its length */
   size_t n;
   char letter;
-  int longs;      /* l: 1, ll: 2, h: -1; z, j, t: 2 */
-  bool star;      /* its width is an argument */
+  int longs; /* l: 1, ll: 2, h: -1; z, j, t: 2 */
+  bool star; /* its width is an argument */
 } conversion;
 
 static void keep(conversion *k, char c) {
@@ -97,7 +97,8 @@ static void put(base_text *out, const char *spec, ...) {
 static void put_conversion(base_text *out, conversion *k, arguments *a) {
   char spec[80];
   uint64_t v;
-  if (k->star && k->letter && strchr("diuoxXcaAeEfFgGps", k->letter)) { /* the width becomes part of the text */
+  if (k->star && k->letter &&
+      strchr("diuoxXcaAeEfFgGps", k->letter)) { /* the width becomes part of the text */
     char with[64], *at = strchr(k->spec, '*');
     v = next_argument(a, 4);
     snprintf(with, sizeof with, "%.*s%d%.16s", (int)(at - k->spec), k->spec, (int)v % 10000, at + 1);
@@ -108,8 +109,7 @@ static void put_conversion(base_text *out, conversion *k, arguments *a) {
   case 'i':
     v = next_argument(a, k->longs > 0 ? 8 : 4);
     snprintf(spec, sizeof spec, "%slld", k->spec);
-    put(out, spec,
-        (long long)(k->longs > 0 ? (int64_t)v : k->longs ? (int16_t)v : (int32_t)v));
+    put(out, spec, (long long)(k->longs > 0 ? (int64_t)v : k->longs ? (int16_t)v : (int32_t)v));
     break;
   case 'u':
   case 'o':
@@ -144,7 +144,7 @@ static void put_conversion(base_text *out, conversion *k, arguments *a) {
     snprintf(spec, sizeof spec, "%ss", k->spec);
     {
       char hex[32];
-      snprintf(hex, sizeof hex, "0x%" PRIx64, v);
+      snprintf(hex, sizeof hex, v ? "0x%" PRIx64 : "(nil)", v);
       put(out, spec, hex);
     }
     break;
@@ -188,7 +188,8 @@ static bool vprintf_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *co
   base_text format = {0}, out = {0};
   if (!read_text(r, format_at, lane, &format)) {
     base_text_free(&format);
-    sim_fault_raise(r, o, SIM_FAULT_ADDRESS, lane, format_at, 1, "printf: bad format at 0x%" PRIx64, format_at);
+    sim_fault_raise(r, o, SIM_FAULT_ADDRESS, lane, format_at, 1, "printf: bad format at 0x%" PRIx64,
+                    format_at);
     return false;
   }
   int32_t n = format.bytes ? count_conversions(format.bytes) : 0;
@@ -209,8 +210,11 @@ static bool vprintf_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *co
     put_conversion(&out, &k, &a);
   }
   const sim_options *options = &r->device->options;
-  if (options->print && out.length)
+  if (options->print && out.length) {
+    mtx_lock(&r->device->lock);
     options->print(options->print_user, out.bytes, out.length);
+    mtx_unlock(&r->device->lock);
+  }
   base_text_free(&format);
   base_text_free(&out);
   if (a.failed) {
@@ -231,27 +235,33 @@ static bool assert_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *con
   read_text(r, argument(args[0], 8), lane, &what);
   read_text(r, argument(args[1], 8), lane, &file);
   read_text(r, argument(args[3], 8), lane, &func);
-  sim_fault_raise(r, o, SIM_FAULT_ASSERT, lane, 0, 0, "%s:%u: %s: assertion `%s' failed", file.bytes ? file.bytes : "?", line,
-                  func.bytes ? func.bytes : "?", what.bytes ? what.bytes : "?");
+  sim_fault_raise(r, o, SIM_FAULT_ASSERT, lane, 0, 0, "%s:%u: %s: assertion `%s' failed",
+                  file.bytes ? file.bytes : "?", line, func.bytes ? func.bytes : "?",
+                  what.bytes ? what.bytes : "?");
   base_text_free(&what);
   base_text_free(&file);
   base_text_free(&func);
   return false;
 }
 
-static void say_heap(sim_run *r, const sim_op *o, uint32_t lane, uint64_t address, uint64_t bytes, bool takes) {
+static void say_heap(sim_run *r, const sim_op *o, uint32_t lane, uint64_t address, uint64_t bytes,
+                     bool takes) {
   if (r->watcher)
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_HEAP, .memory = {.address = address, .bytes = bytes, .writes = takes}},
-            UINT32_C(1) << lane, o);
+    sim_say(
+        r,
+        &(sim_event){.kind = SIM_EVENT_HEAP, .memory = {.address = address, .bytes = bytes, .writes = takes}},
+        UINT32_C(1) << lane, o);
 }
 
 static bool malloc_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args, uint8_t *result) {
   sim_memory *m = &r->device->memory;
   uint64_t bytes = argument(args[0], 8), at = 0;
+  mtx_lock(&r->device->lock);
   if (bytes && bytes <= m->heap_limit - m->heap_used)
     at = sim_memory_take(m, bytes, SIM_MEMORY_HEAP, NULL);
+  m->heap_used += at ? bytes : 0;
+  mtx_unlock(&r->device->lock);
   if (at) {
-    m->heap_used += bytes;
     say_heap(r, o, lane, at, bytes, true);
   }
   memcpy(result, &at, sizeof at);
@@ -264,14 +274,20 @@ static bool free_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const
   (void)result;
   if (!at)
     return true;
+  mtx_lock(&r->device->lock);
   const sim_span *s = sim_span_at(m->spans, m->n_spans, at);
-  if (!s || s->begin != at || s->info.kind != SIM_MEMORY_HEAP) {
-    sim_fault_raise(r, o, SIM_FAULT_ADDRESS, lane, at, 0, "free of 0x%" PRIx64 ", which malloc did not return", at);
+  bool ok = s && s->begin == at && s->info.kind == SIM_MEMORY_HEAP;
+  uint64_t bytes = ok ? s->info.bytes : 0;
+  m->heap_used -= bytes;
+  if (ok)
+    sim_memory_give(m, at);
+  mtx_unlock(&r->device->lock);
+  if (!ok) {
+    sim_fault_raise(r, o, SIM_FAULT_ADDRESS, lane, at, 0,
+                    "free of 0x%" PRIx64 ", which malloc did not return", at);
     return false;
   }
-  m->heap_used -= s->info.bytes;
-  say_heap(r, o, lane, at, s->info.bytes, false);
-  sim_memory_give(m, at);
+  say_heap(r, o, lane, at, bytes, false);
   return true;
 }
 
@@ -279,7 +295,8 @@ sim_builtin *sim_builtin_find(const char *name) {
   static const struct {
     const char *name;
     sim_builtin *fn;
-  } all[] = {{"vprintf", vprintf_lane}, {"__assertfail", assert_lane}, {"malloc", malloc_lane}, {"free", free_lane}};
+  } all[] = {
+      {"vprintf", vprintf_lane}, {"__assertfail", assert_lane}, {"malloc", malloc_lane}, {"free", free_lane}};
   for (unsigned k = 0; k < BASE_COUNT(all); k++)
     if (!strcmp(name, all[k].name))
       return all[k].fn;

@@ -1,19 +1,20 @@
-/* collective.c: what the named lanes of a warp do together: shfl, vote, match, redux, elect, bar.warp.sync; and the
- * older forms, and activemask, which take whoever is here. A lane waits until every lane that it names, and that lives,
- * has come to the same kind of instruction with the same mask; where that instruction stands does not matter.
+/* collective.c: what the named lanes of a warp do together: shfl, vote, match, redux, elect, bar.warp.sync;
+ * and the older forms, and activemask, which take whoever is here. A lane waits until every lane that it
+ * names, and that lives, has come to the same kind of instruction with the same mask; where that instruction
+ * stands does not matter.
  *
- * Invariant: a waiting unit stands at its op; when a group has met, each of its lanes gets its result through its own
- * unit's op.
+ * Invariant: a waiting unit stands at its op; when a group has met, each of its lanes gets its result through
+ * its own unit's op.
  */
 #include <string.h>
 
 #include "sim/machine.h"
 
 typedef struct together {
-  uint16_t op;            /* ptx_op */
-  uint8_t what;           /* PTX_LANES_..., PTX_VOTE_..., PTX_ROP_..., match: PTX_VOTE_ANY or ALL */
+  uint16_t op;  /* ptx_op */
+  uint8_t what; /* PTX_LANES_..., PTX_VOTE_..., PTX_ROP_..., match: PTX_VOTE_ANY or ALL */
   uint8_t type;
-  uint8_t lane_bytes;     /* of a; 0: a predicate */
+  uint8_t lane_bytes; /* of a; 0: a predicate */
   bool is_signed, abs, nan;
   bool result_is_pred;
   uint32_t d, e;          /* e: the predicate behind the bar */
@@ -24,7 +25,7 @@ typedef struct together {
 typedef struct table {
   uint64_t a[SIM_LANES], d[SIM_LANES];
   uint32_t b[SIM_LANES], c[SIM_LANES], source[SIM_LANES];
-  uint32_t pred;  /* inputs that are true */
+  uint32_t pred;           /* inputs that are true */
   uint32_t d_bits, e_bits; /* outputs that are predicates */
 } table;
 
@@ -40,33 +41,38 @@ static void shuffle(const together *t, uint32_t lanes, table *x) {
       j = (int)i - (int)b;
       p = j >= (int)high;
     } else {
-      j = t->what == PTX_LANES_DOWN ? (int)(i + b) : t->what == PTX_LANES_BFLY ? (int)(i ^ b) : (int)(low | (b & ~segment));
+      j = t->what == PTX_LANES_DOWN   ? (int)(i + b)
+          : t->what == PTX_LANES_BFLY ? (int)(i ^ b)
+                                      : (int)(low | (b & ~segment));
       p = j <= (int)high;
     }
     if (!p)
       j = (int)i;
     x->source[i] = (uint32_t)j;
-    x->d[i] = lanes >> j & 1 ? x->a[j] : 0; /* PTX leaves it open; an H200 gives 0 for a lane that takes no part */
+    x->d[i] =
+        lanes >> j & 1 ? x->a[j] : 0; /* PTX leaves it open; an H200 gives 0 for a lane that takes no part */
     x->e_bits |= (uint32_t)p << i;
   }
 }
 
 static void vote(const together *t, uint32_t lanes, table *x) {
   uint32_t yes = x->pred & lanes;
-  bool r = t->what == PTX_VOTE_ALL ? yes == lanes : t->what == PTX_VOTE_ANY ? yes != 0 : yes == lanes || yes == 0;
+  bool r = t->what == PTX_VOTE_ALL   ? yes == lanes
+           : t->what == PTX_VOTE_ANY ? yes != 0
+                                     : yes == lanes || yes == 0;
   x->d_bits = r ? lanes : 0;
   SIM_EACH(i, lanes)
-    x->d[i] = yes;
+  x->d[i] = yes;
 }
 
 static void match(const together *t, uint32_t lanes, table *x) {
   uint32_t first = sim_first(lanes), all = 0;
   SIM_EACH(i, lanes)
-    all |= x->a[i] == x->a[first] ? UINT32_C(1) << i : 0;
+  all |= x->a[i] == x->a[first] ? UINT32_C(1) << i : 0;
   SIM_EACH(i, lanes) {
     uint32_t same = 0;
     SIM_EACH(j, lanes)
-      same |= x->a[j] == x->a[i] ? UINT32_C(1) << j : 0;
+    same |= x->a[j] == x->a[i] ? UINT32_C(1) << j : 0;
     x->d[i] = t->what == PTX_VOTE_ANY ? same : all == lanes ? lanes : 0;
   }
   x->e_bits = all == lanes ? lanes : 0;
@@ -115,7 +121,7 @@ static void reduce(const together *t, uint32_t lanes, table *x) {
   if (t->type == PTX_F32 && (r & 0x7fffffff) > 0x7f800000)
     r = 0x7fffffff;
   SIM_EACH(i, lanes)
-    x->d[i] = r;
+  x->d[i] = r;
 }
 
 static void compute(const together *t, uint32_t lanes, table *x) {
@@ -138,7 +144,7 @@ static void compute(const together *t, uint32_t lanes, table *x) {
   case PTX_OP_elect_sync:
     x->e_bits = lanes & -lanes;
     SIM_EACH(i, lanes)
-      x->d[i] = sim_first(lanes);
+    x->d[i] = sim_first(lanes);
     break;
   default: /* bar.warp.sync: they have met, that is all */
     break;
@@ -174,7 +180,7 @@ static void scatter(const sim_run *r, const together *t, char *frame, uint32_t l
   } else if (t->d != SIM_NOWHERE) {
     uint32_t *d = (uint32_t *)at(r, frame, t->d);
     SIM_EACH(i, lanes)
-      d[i] = (uint32_t)x->d[i];
+    d[i] = (uint32_t)x->d[i];
   }
   if (t->e != SIM_NOWHERE) {
     uint32_t *e = (uint32_t *)at(r, frame, t->e);
@@ -189,7 +195,7 @@ static void define(sim_run *r, const together *t, uint32_t lanes, const table *x
   uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a, false), out = 0;
   if (t->op == PTX_OP_shfl_sync || t->op == PTX_OP_shfl_old) {
     SIM_EACH(i, lanes)
-      out |= (in >> x->source[i] & 1) << i;
+    out |= (in >> x->source[i] & 1) << i;
   } else {
     out = in & lanes ? lanes : 0;
   }
@@ -213,7 +219,9 @@ static const sim_op *here(const sim_op *o, sim_ctx *c) {
 static void say_met(sim_run *r, sim_event_kind kind, const sim_op *o, const uint32_t *masks, uint32_t met,
                     const uint32_t *source, bool many) {
   if (sim_watches(r, SIM_WATCH_SYNC))
-    sim_say(r, &(sim_event){.kind = kind, .collective = {.masks = masks, .met = met, .source = source, .many_places = many}},
+    sim_say(r,
+            &(sim_event){.kind = kind,
+                         .collective = {.masks = masks, .met = met, .source = source, .many_places = many}},
             met, o);
 }
 
@@ -228,7 +236,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
   const uint32_t *masks = sim_at(c, t->mask);
   uint32_t first = masks[sim_first(c->mask)], differs = c->mask ^ (first & w->live);
   SIM_EACH(i, c->mask)
-    differs |= masks[i] ^ first;
+  differs |= masks[i] ^ first;
   if (!differs) { /* the usual case: all that are named are here, and agree */
     table x;
     x.pred = 0;
@@ -267,7 +275,7 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
     const uint32_t *m = (const uint32_t *)at(r, w->regs + u->frame, t->mask);
     waiting |= u->mask;
     SIM_EACH(i, u->mask)
-      unit_of[i] = k, masks[i] = m[i];
+    unit_of[i] = k, masks[i] = m[i];
   }
   for (uint32_t left = waiting; left;) {
     uint32_t i = sim_first(left), group = (masks[i] | UINT32_C(1) << i) & w->live;
@@ -285,14 +293,14 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
     table x = {.pred = 0};
     uint32_t units = 0;
     SIM_EACH(j, group)
-      units |= UINT32_C(1) << unit_of[j];
+    units |= UINT32_C(1) << unit_of[j];
     SIM_EACH(k, units) {
       const sim_unit *u = &w->units[k];
       table own = {.pred = 0};
       uint32_t mine = u->mask & group;
       gather(r, u->pc->more, w->regs + u->frame, mine, &own);
       SIM_EACH(j, mine)
-        x.a[j] = own.a[j], x.b[j] = own.b[j], x.c[j] = own.c[j];
+      x.a[j] = own.a[j], x.b[j] = own.b[j], x.c[j] = own.c[j];
       x.pred = (x.pred & ~mine) | (own.pred & mine);
     }
     compute(t, group, &x);
@@ -304,7 +312,7 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
       define(r, r->unit->pc->more, r->unit->mask & group, &x);
     }
     SIM_EACH(k, units)
-      scatter(r, w->units[k].pc->more, w->regs + w->units[k].frame, w->units[k].mask & group, &x);
+    scatter(r, w->units[k].pc->more, w->regs + w->units[k].frame, w->units[k].mask & group, &x);
   }
   r->unit = before;
   SIM_EACH(k, w->at_warp) {
@@ -327,19 +335,20 @@ uint32_t sim_awaited(const sim_warp *w, const sim_unit *u) {
   const uint32_t *masks = (const uint32_t *)(w->regs + u->frame + t->mask);
   uint32_t named = 0, here = 0;
   if ((t->mask & 3) != SIM_IN_FRAME) /* a constant: of any block alike */
-    masks = (const uint32_t *)((t->mask & 3) == SIM_IN_CONST ? w->block->grid->code->consts + t->mask - SIM_IN_CONST
-                                                             : w->block->pool + t->mask - SIM_IN_BLOCK);
+    masks = (const uint32_t *)((t->mask & 3) == SIM_IN_CONST
+                                   ? w->block->grid->code->consts + t->mask - SIM_IN_CONST
+                                   : w->block->pool + t->mask - SIM_IN_BLOCK);
   SIM_EACH(i, u->mask)
-    named |= masks[i];
+  named |= masks[i];
   SIM_EACH(k, w->at_warp)
-    here |= w->units[k].mask;
+  here |= w->units[k].mask;
   return named & w->live & ~here;
 }
 
 static const sim_op *activemask(const sim_op *o, sim_ctx *c) {
   uint32_t *d = sim_at(c, o->d);
   SIM_EACH(i, c->mask)
-    d[i] = c->mask;
+  d[i] = c->mask;
   return o + 1;
 }
 
@@ -350,7 +359,14 @@ static uint32_t optional(sim_build *w, const ptx_body *b, const ptx_operand *o) 
 }
 
 bool sim_select_collective(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
-  together t = {.op = i->op, .d = SIM_NOWHERE, .e = SIM_NOWHERE, .a = SIM_NOWHERE, .b = SIM_NOWHERE, .c = SIM_NOWHERE, .mask = SIM_NOWHERE, .lane_bytes = 4};
+  together t = {.op = i->op,
+                .d = SIM_NOWHERE,
+                .e = SIM_NOWHERE,
+                .a = SIM_NOWHERE,
+                .b = SIM_NOWHERE,
+                .c = SIM_NOWHERE,
+                .mask = SIM_NOWHERE,
+                .lane_bytes = 4};
   unsigned a = 0, mask = UINT32_MAX;
   switch (i->op) {
   case PTX_OP_activemask_warp:

@@ -1,6 +1,7 @@
 /* control.c: branches, calls, returns, ends, and the ops that hold other ops together: guards and joins.
  *
- * Invariant: an op that parts lanes, or ends them, returns NULL after it has put every lane that lives into a unit.
+ * Invariant: an op that parts lanes, or ends them, returns NULL after it has put every lane that lives into a
+ * unit.
  */
 #include <string.h>
 
@@ -50,7 +51,7 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   sim_unit_at(u, o + 1, o->y);
   sim_unit *v = sim_unit_split(r->warp, u, taken);
   sim_unit_at(v, o->target, o->x);
-  r->device->stats.fragments_split++;
+  r->stats.fragments_split++;
   if (sim_watches(r, SIM_WATCH_FLOW))
     sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = o->target->insn}},
             taken | u->mask, o);
@@ -101,13 +102,14 @@ static const sim_op *brx(const sim_op *o, sim_ctx *c) {
   sim_unit *u = r->unit;
   uint32_t left = c->mask;
   SIM_EACH(i, left)
-    if (index[i] >= t->n)
-      return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, 0, "index %u of a brx with %u targets", index[i], t->n);
+  if (index[i] >= t->n)
+    return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, 0, "index %u of a brx with %u targets",
+                           index[i], t->n);
   sim_counted(r, o, o);
   for (bool first = true; left; first = false) {
     uint32_t k = index[sim_first(left)], lanes = 0;
     SIM_EACH(i, left)
-      lanes |= index[i] == k ? UINT32_C(1) << i : 0;
+    lanes |= index[i] == k ? UINT32_C(1) << i : 0;
     left &= ~lanes;
     sim_unit *v = first && !left ? u : left ? sim_unit_split(r->warp, u, lanes) : u;
     sim_unit_at(v, t->to[k].op, t->to[k].order);
@@ -197,10 +199,10 @@ typedef enum pass_kind { PASS_MEMORY, PASS_TO_REG, PASS_FROM_REG, PASS_REGS } pa
 /* How one argument or result goes over: between the caller's local memory or register and the callee's. */
 typedef struct pass {
   uint8_t kind;
-  uint8_t lane_bytes;      /* of the register(s) */
-  uint8_t moved;           /* bytes of memory, if a register is involved */
-  uint32_t bytes;          /* PASS_MEMORY */
-  uint32_t mine, other;    /* place, or offset in local memory; other: the callee's */
+  uint8_t lane_bytes;   /* of the register(s) */
+  uint8_t moved;        /* bytes of memory, if a register is involved */
+  uint32_t bytes;       /* PASS_MEMORY */
+  uint32_t mine, other; /* place, or offset in local memory; other: the callee's */
 } pass;
 
 typedef struct call_info {
@@ -227,14 +229,18 @@ static uint8_t *local_of(const sim_warp *w, uint32_t lane, uint32_t offset) {
 }
 
 /* `to_callee`: an argument, else a result. */
-static void pass_lane(const sim_run *r, const pass *p, uint32_t lane, uint32_t my_local, char *my_frame, uint32_t its_local,
-                      char *its_frame, bool to_callee) {
-  uint8_t *mine = p->kind == PASS_MEMORY || p->kind == PASS_TO_REG ? local_of(r->warp, lane, my_local + p->mine) : NULL;
-  uint8_t *other = p->kind == PASS_MEMORY || p->kind == PASS_FROM_REG ? local_of(r->warp, lane, its_local + p->other) : NULL;
+static void pass_lane(const sim_run *r, const pass *p, uint32_t lane, uint32_t my_local, char *my_frame,
+                      uint32_t its_local, char *its_frame, bool to_callee) {
+  uint8_t *mine =
+      p->kind == PASS_MEMORY || p->kind == PASS_TO_REG ? local_of(r->warp, lane, my_local + p->mine) : NULL;
+  uint8_t *other = p->kind == PASS_MEMORY || p->kind == PASS_FROM_REG
+                       ? local_of(r->warp, lane, its_local + p->other)
+                       : NULL;
   uint32_t bytes = p->kind == PASS_MEMORY ? p->bytes : p->moved, clear = 0;
   if (!mine) {
     uint32_t at = p->mine;
-    mine = (uint8_t *)((at & 3) == SIM_IN_FRAME ? my_frame + at : r->ctx.base[at & 3] + at) + lane * p->lane_bytes;
+    mine = (uint8_t *)((at & 3) == SIM_IN_FRAME ? my_frame + at : r->ctx.base[at & 3] + at) +
+           lane * p->lane_bytes;
     clear = to_callee ? 0 : p->lane_bytes;
   }
   if (!other) {
@@ -253,8 +259,8 @@ static void pass_lane(const sim_run *r, const pass *p, uint32_t lane, uint32_t m
 }
 
 /* The same for definedness, for all lanes that go over. */
-static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const uint32_t *mine_at, const uint32_t *its_at,
-                         uint32_t my_frame, uint32_t its_frame, bool to_callee) {
+static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const uint32_t *mine_at,
+                         const uint32_t *its_at, uint32_t my_frame, uint32_t its_frame, bool to_callee) {
   if (p->kind == PASS_REGS) {
     if (to_callee)
       sim_define_pass(r->warp, my_frame, p->mine, its_frame, p->other, lanes);
@@ -266,7 +272,8 @@ static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const uint32
   uint32_t frame = u->frame, bytes = p->kind == PASS_MEMORY ? p->bytes : p->moved;
   u->frame = (p->kind == PASS_FROM_REG) ? my_frame : its_frame;
   SIM_EACH(i, lanes) {
-    sim_found mine = {.space = PTX_SPACE_LOCAL, .offset = mine_at[i] + p->mine}, other = {.space = PTX_SPACE_LOCAL, .offset = its_at[i] + p->other};
+    sim_found mine = {.space = PTX_SPACE_LOCAL, .offset = mine_at[i] + p->mine},
+              other = {.space = PTX_SPACE_LOCAL, .offset = its_at[i] + p->other};
     const sim_found *from = to_callee ? &mine : &other, *to = to_callee ? &other : &mine;
     uint32_t lane = UINT32_C(1) << i, reg = p->kind == PASS_FROM_REG ? p->mine : p->other;
     bool reg_is_source = (p->kind == PASS_FROM_REG) == to_callee;
@@ -308,7 +315,8 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
     uint32_t my_local = local_base(from, c, i), its_local = local_end(from, c, i);
     mine_at[i] = my_local, its_at[i] = its_local;
     if ((uint64_t)its_local + f->local_bytes > r->warp->local_bytes)
-      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, 0, 0, "the call of %s goes too deep: the stack is full", f->decl->name);
+      return sim_fault_raise(r, o, SIM_FAULT_STACK, i, 0, 0,
+                             "the call of %s goes too deep: the stack is full", f->decl->name);
     link->call[i] = o, link->frame[i] = u->frame, link->local[i] = its_local;
     for (uint32_t k = 0; k < info->n_args; k++)
       pass_lane(r, &info->args[k], i, my_local, mine, its_local, its, true);
@@ -359,11 +367,14 @@ static const sim_op *call_builtin(const sim_op *o, sim_ctx *c) {
     if (!info->builtin(r, o, i, args, result))
       return NULL;
     if (info->n_rets && info->rets[0].kind == PASS_MEMORY)
-      memcpy(local_of(r->warp, i, base + info->rets[0].mine), &value, info->rets[0].bytes < 8 ? info->rets[0].bytes : 8);
+      memcpy(local_of(r->warp, i, base + info->rets[0].mine), &value,
+             info->rets[0].bytes < 8 ? info->rets[0].bytes : 8);
     else if (info->n_rets)
-      memcpy((char *)sim_at(c, info->rets[0].mine) + i * info->rets[0].lane_bytes, &value, info->rets[0].lane_bytes);
+      memcpy((char *)sim_at(c, info->rets[0].mine) + i * info->rets[0].lane_bytes, &value,
+             info->rets[0].lane_bytes);
     if (r->defines && info->n_rets && info->rets[0].kind == PASS_MEMORY)
-      sim_define_memory(r, &(sim_found){.space = PTX_SPACE_LOCAL, .offset = base + info->rets[0].mine}, i, info->rets[0].bytes, true);
+      sim_define_memory(r, &(sim_found){.space = PTX_SPACE_LOCAL, .offset = base + info->rets[0].mine}, i,
+                        info->rets[0].bytes, true);
     else if (r->defines && info->n_rets)
       sim_define_at(r, info->rets[0].mine, UINT32_C(1) << i, 0, 0, false);
   }
@@ -378,13 +389,13 @@ static const sim_op *call_indirect(const sim_op *o, sim_ctx *c) {
   const sim_func *f = sim_func_at(r->grid->code, to[first]);
   const call_info *info = o->more;
   if (!f)
-    return sim_fault_raise(r, o, SIM_FAULT_ADDRESS, first, to[first], 0, "call of 0x%llx, which is no function",
-                           (unsigned long long)to[first]);
+    return sim_fault_raise(r, o, SIM_FAULT_ADDRESS, first, to[first], 0,
+                           "call of 0x%llx, which is no function", (unsigned long long)to[first]);
   if (f->decl->n_params != info->n_args || f->decl->n_rets < info->n_rets)
-    return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, first, to[first], 0, "call of %s with %u arguments", f->decl->name,
-                           info->n_args);
+    return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, first, to[first], 0, "call of %s with %u arguments",
+                           f->decl->name, info->n_args);
   SIM_EACH(i, c->mask)
-    same |= to[i] == to[first] ? UINT32_C(1) << i : 0;
+  same |= to[i] == to[first] ? UINT32_C(1) << i : 0;
   if (same != c->mask) { /* one function after the other: the rest stays at the call */
     sim_unit *u = r->unit;
     sim_unit *v = sim_unit_split(r->warp, u, u->mask & ~same);
@@ -395,7 +406,8 @@ static const sim_op *call_indirect(const sim_op *o, sim_ctx *c) {
   call_info own = *info;
   pass args[32];
   if (info->n_args > BASE_COUNT(args))
-    return sim_fault_raise(r, o, SIM_FAULT_UNMODELLED, first, 0, 0, "call: more than 32 arguments through a register");
+    return sim_fault_raise(r, o, SIM_FAULT_UNMODELLED, first, 0, 0,
+                           "call: more than 32 arguments through a register");
   for (uint32_t k = 0; k < info->n_args; k++) {
     args[k] = info->args[k];
     const ptx_var *v = &f->body->vars[f->decl->n_rets + k];
@@ -413,7 +425,7 @@ static const sim_op *leave(const sim_op *o, sim_ctx *c) {
   const sim_link *link = sim_at(c, f->link);
   uint32_t first = sim_first(u->mask), same = 0;
   SIM_EACH(i, u->mask)
-    same |= link->call[i] == link->call[first] && link->frame[i] == link->frame[first] ? UINT32_C(1) << i : 0;
+  same |= link->call[i] == link->call[first] && link->frame[i] == link->frame[first] ? UINT32_C(1) << i : 0;
   if (sim_watches(r, SIM_WATCH_FLOW))
     sim_say(r, &(sim_event){.kind = SIM_EVENT_RETURN}, u->mask, o);
   const sim_op *at = link->call[first];
@@ -479,8 +491,8 @@ static pass make_pass(sim_build *w, const ptx_body *b, const ptx_operand *o, con
 }
 
 static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
-  const ptx_operand *rets = sim_operand(b, i, 0), *callee = sim_operand(b, i, 1), *args = sim_operand(b, i, 2),
-                    *proto = sim_operand(b, i, 3);
+  const ptx_operand *rets = sim_operand(b, i, 0), *callee = sim_operand(b, i, 1),
+                    *args = sim_operand(b, i, 2), *proto = sim_operand(b, i, 3);
   call_info *info = base_alloc(&w->code->arena, sizeof *info);
   const ptx_var *formal_rets = NULL, *formal_args = NULL;
   w->blocks = true;
@@ -531,7 +543,8 @@ void sim_link_calls(sim_func *f) {
     const sim_func *to = info->callee;
     for (uint32_t k = 0; k < info->n_args; k++) {
       const ptx_var *v = &to->body->vars[to->decl->n_rets + k];
-      info->args[k].other = v->space == PTX_SPACE_GENERIC ? to->reg[v->offset] : to->vars[to->decl->n_rets + k];
+      info->args[k].other =
+          v->space == PTX_SPACE_GENERIC ? to->reg[v->offset] : to->vars[to->decl->n_rets + k];
     }
   }
 }
@@ -542,10 +555,12 @@ static const sim_op *trap(const sim_op *o, sim_ctx *c) {
   return sim_fault_raise(sim_run_of(c), o, SIM_FAULT_TRAP, sim_first(c->mask), 0, 0, "trap");
 }
 static const sim_op *brkpt(const sim_op *o, sim_ctx *c) {
-  return sim_fault_raise(sim_run_of(c), o, SIM_FAULT_TRAP, sim_first(c->mask), 0, 0, "brkpt, and no debugger");
+  return sim_fault_raise(sim_run_of(c), o, SIM_FAULT_TRAP, sim_first(c->mask), 0, 0,
+                         "brkpt, and no debugger");
 }
 static const sim_op *unmodelled(const sim_op *o, sim_ctx *c) {
-  return sim_fault_raise(sim_run_of(c), o, SIM_FAULT_UNMODELLED, sim_first(c->mask), 0, 0, "%s", (const char *)o->more);
+  return sim_fault_raise(sim_run_of(c), o, SIM_FAULT_UNMODELLED, sim_first(c->mask), 0, 0, "%s",
+                         (const char *)o->more);
 }
 void sim_make_unmodelled(sim_op *op) {
   set_all(op, unmodelled);

@@ -1,6 +1,6 @@
-/* copy.c: asynchronous copies: cp.async, cp.async.bulk and its reductions, st.async, red.async, st.bulk. Each is done
- * when it is issued, which is one of the moments PTX allows; groups and waits only count, for watchers. What completes a
- * copy (bytes at a barrier object) is done right behind it.
+/* copy.c: asynchronous copies: cp.async, cp.async.bulk and its reductions, st.async, red.async, st.bulk. Each
+ * is done when it is issued, which is one of the moments PTX allows; groups and waits only count, for
+ * watchers. What completes a copy (bytes at a barrier object) is done right behind it.
  */
 #include <string.h>
 
@@ -15,13 +15,13 @@ typedef struct end {
 } end;
 
 typedef struct copy_op {
-  sim_moves m;         /* st.async and red.async, reductions: type, rop, values */
+  sim_moves m; /* st.async and red.async, reductions: type, rop, values */
   end to, from, object;
   bool has_object, bulk, zero_fill, reduces, multicast;
-  uint32_t bytes;      /* place of the size; SIM_NOWHERE: m.bytes */
-  uint32_t limit;      /* place: bytes that are really read, or a predicate to read none; SIM_NOWHERE */
+  uint32_t bytes; /* place of the size; SIM_NOWHERE: m.bytes */
+  uint32_t limit; /* place: bytes that are really read, or a predicate to read none; SIM_NOWHERE */
   bool limit_is_pred;
-  uint32_t blocks;     /* place: multicast to these; or bytes that are written */
+  uint32_t blocks; /* place: multicast to these; or bytes that are written */
   uint32_t byte_mask;
 } copy_op;
 
@@ -33,8 +33,8 @@ static uint64_t address_of(const end *e, const sim_ctx *c, uint32_t i) {
 }
 
 /* The memory behind one end; NULL: a fault was raised. */
-static uint8_t *find(sim_run *r, const sim_op *o, const end *e, uint64_t address, uint32_t bytes, uint32_t align,
-                     uint32_t lane, bool writes, sim_found *f) {
+static uint8_t *find(sim_run *r, const sim_op *o, const end *e, uint64_t address, uint32_t bytes,
+                     uint32_t align, uint32_t lane, bool writes, sim_found *f) {
   *f = sim_find(r, e->space, address, bytes, align, lane, writes);
   if (!f->at)
     sim_bad_access(r, o, f, e->space, address, bytes, lane, writes);
@@ -51,19 +51,20 @@ static void say_copy(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lan
   if (!sim_watches(r, SIM_WATCH_SYNC))
     return;
   uint32_t own = r->block->rank;
-  sim_say(r, &(sim_event){.kind = SIM_EVENT_COPY,
-                          .copy = {.from = from ? from->offset : 0,
-                                   .to = to->offset,
-                                   .bytes = bytes,
-                                   .from_space = from ? from->space : 0,
-                                   .to_space = to->space,
-                                   .from_rank = from && from->rank != SIM_NOWHERE ? from->rank : own,
-                                   .to_rank = to->rank != SIM_NOWHERE ? to->rank : own,
-                                   .bulk = p->bulk,
-                                   .reduces = p->reduces,
-                                   .group = r->warp->groups[lane],
-                                   .mbarrier = object ? object->offset : 0,
-                                   .mbarrier_rank = object && object->rank != SIM_NOWHERE ? object->rank : own}},
+  sim_say(r,
+          &(sim_event){.kind = SIM_EVENT_COPY,
+                       .copy = {.from = from ? from->offset : 0,
+                                .to = to->offset,
+                                .bytes = bytes,
+                                .from_space = from ? from->space : 0,
+                                .to_space = to->space,
+                                .from_rank = from && from->rank != SIM_NOWHERE ? from->rank : own,
+                                .to_rank = to->rank != SIM_NOWHERE ? to->rank : own,
+                                .bulk = p->bulk,
+                                .reduces = p->reduces,
+                                .group = r->warp->groups[lane],
+                                .mbarrier = object ? object->offset : 0,
+                                .mbarrier_rank = object && object->rank != SIM_NOWHERE ? object->rank : own}},
           UINT32_C(1) << lane, o);
 }
 
@@ -75,9 +76,12 @@ static const sim_op *copy_small(const sim_op *o, sim_ctx *c) {
   SIM_EACH(i, c->mask) {
     uint32_t bytes = ((const uint32_t *)sim_at(c, p->bytes))[i], reads = bytes;
     if (p->limit != SIM_NOWHERE)
-      reads = !p->limit_is_pred ? ((const uint32_t *)sim_at(c, p->limit))[i] : sim_pred(c, p->limit) >> i & 1 ? 0 : bytes;
+      reads = !p->limit_is_pred                ? ((const uint32_t *)sim_at(c, p->limit))[i]
+              : sim_pred(c, p->limit) >> i & 1 ? 0
+                                               : bytes;
     if (reads > bytes)
-      return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, reads, "cp.async of %u bytes reads %u", bytes, reads);
+      return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, reads, "cp.async of %u bytes reads %u", bytes,
+                             reads);
     sim_found to, from;
     uint8_t value[16] = {0};
     uint64_t source = address_of(&p->from, c, i);
@@ -108,7 +112,8 @@ static const sim_op *copy_small(const sim_op *o, sim_ctx *c) {
 }
 
 /* Elements of the source into those of the destination. */
-static void reduce(const sim_run *r, const copy_op *p, uint8_t *to, const uint8_t *from, uint32_t bytes, bool shared) {
+static void reduce(const sim_run *r, const copy_op *p, uint8_t *to, const uint8_t *from, uint32_t bytes,
+                   bool shared) {
   (void)r;
   for (uint32_t at = 0; at + p->m.bytes <= bytes; at += p->m.bytes) {
     uint64_t b[2] = {0}, none[2] = {0}, old[2], stored[2];
@@ -117,8 +122,8 @@ static void reduce(const sim_run *r, const copy_op *p, uint8_t *to, const uint8_
   }
 }
 
-static bool copy_to(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lane, uint64_t to_address, uint32_t rank,
-                    const sim_found *from, uint32_t bytes) {
+static bool copy_to(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lane, uint64_t to_address,
+                    uint32_t rank, const sim_found *from, uint32_t bytes) {
   const sim_ctx *c = &r->ctx;
   sim_found to, object = {.rank = SIM_NOWHERE};
   end e = p->to;
@@ -155,7 +160,8 @@ static const sim_op *copy_bulk(const sim_op *o, sim_ctx *c) {
   SIM_EACH(i, c->mask) {
     uint32_t bytes = ((const uint32_t *)sim_at(c, p->bytes))[i];
     if (bytes % 16)
-      return sim_fault_raise(r, o, SIM_FAULT_MISALIGNED, i, 0, bytes, "a bulk copy of %u bytes: not a multiple of 16", bytes);
+      return sim_fault_raise(r, o, SIM_FAULT_MISALIGNED, i, 0, bytes,
+                             "a bulk copy of %u bytes: not a multiple of 16", bytes);
     if (!bytes)
       continue;
     sim_found from;
@@ -169,8 +175,8 @@ static const sim_op *copy_bulk(const sim_op *o, sim_ctx *c) {
     }
     uint32_t blocks = ((const uint32_t *)sim_at(c, p->blocks))[i] & 0xffff;
     SIM_EACH(k, blocks)
-      if (!copy_to(r, o, p, i, to, k, &from, bytes))
-        return NULL;
+    if (!copy_to(r, o, p, i, to, k, &from, bytes))
+      return NULL;
   }
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
 }
@@ -216,8 +222,10 @@ static const sim_op *store_zeros(const sim_op *o, sim_ctx *c) {
     uint64_t bytes = ((const uint64_t *)sim_at(c, p->bytes))[i];
     sim_found to;
     if (bytes % 8 || bytes > 1u << 20)
-      return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, 0, "st.bulk of %llu bytes", (unsigned long long)bytes);
-    uint8_t *at = bytes ? find(r, o, &p->to, address_of(&p->to, c, i), (uint32_t)bytes, 8, i, true, &to) : NULL;
+      return sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, i, 0, 0, "st.bulk of %llu bytes",
+                             (unsigned long long)bytes);
+    uint8_t *at =
+        bytes ? find(r, o, &p->to, address_of(&p->to, c, i), (uint32_t)bytes, 8, i, true, &to) : NULL;
     if (bytes && !at)
       return NULL;
     memset(at ? at : (uint8_t *)&bytes, 0, at ? bytes : 0);
@@ -231,7 +239,7 @@ static const sim_op *store_zeros(const sim_op *o, sim_ctx *c) {
 
 static const sim_op *commit(const sim_op *o, sim_ctx *c) {
   SIM_EACH(i, c->mask)
-    sim_run_of(c)->warp->groups[i]++;
+  sim_run_of(c)->warp->groups[i]++;
   return o + 1;
 }
 
@@ -241,11 +249,15 @@ static const sim_op *await(const sim_op *o, sim_ctx *c) {
   if (!sim_watches(r, SIM_WATCH_SYNC))
     return o + 1;
   SIM_EACH(i, c->mask) {
-    uint32_t groups = r->warp->groups[i], may = o->a == SIM_NOWHERE ? 0 : ((const uint32_t *)sim_at(c, o->a))[i];
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_COPY,
-                            .copy = {.waits = true,
-                                     .bulk = o->x,
-                                     .group = o->a == SIM_NOWHERE ? groups + 1 : groups > may ? groups - may : 0}},
+    uint32_t groups = r->warp->groups[i],
+             may = o->a == SIM_NOWHERE ? 0 : ((const uint32_t *)sim_at(c, o->a))[i];
+    sim_say(r,
+            &(sim_event){.kind = SIM_EVENT_COPY,
+                         .copy = {.waits = true,
+                                  .bulk = o->x,
+                                  .group = o->a == SIM_NOWHERE ? groups + 1
+                                           : groups > may      ? groups - may
+                                                               : 0}},
             UINT32_C(1) << i, o);
   }
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;

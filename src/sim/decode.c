@@ -1,10 +1,10 @@
-/* decode.c: a kernel and the functions it may call, from checked PTX to packed operations. Each instruction is offered
- * to the selectors, which choose its handlers; what is left here is the frame around them: guards, places where lanes
- * meet, targets of branches, the block's prologue. An instruction that nobody takes becomes an op that refuses by name
- * when it is executed, never one that does nothing.
+/* decode.c: a kernel and the functions it may call, from checked PTX to packed operations. Each instruction
+ * is offered to the selectors, which choose its handlers; what is left here is the frame around them: guards,
+ * places where lanes meet, targets of branches, the block's prologue. An instruction that nobody takes
+ * becomes an op that refuses by name when it is executed, never one that does nothing.
  *
- * Invariant: ops of a function lie in the order of the text; op_of[n] is where instruction n begins, and lanes that
- * parted before it find a join there if it is where they meet.
+ * Invariant: ops of a function lie in the order of the text; op_of[n] is where instruction n begins, and
+ * lanes that parted before it find a join there if it is where they meet.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...) {
   base_text t = {0};
   va_list args;
   va_start(args, format);
-  base_putf(&t, "%s:%u: in %s: ", w->f->ptx->name, i ? i->place.line : w->f->decl->place.line, w->f->decl->name);
+  base_putf(&t, "%s:%u: in %s: ", w->f->ptx->name, i ? i->place.line : w->f->decl->place.line,
+            w->f->decl->name);
   base_vputf(&t, format, args);
   va_end(args);
   free(w->code->error);
@@ -54,7 +55,8 @@ static uint32_t written_place(sim_build *w, const ptx_operand *o) {
 }
 
 static bool has_place(const ptx_operand *o) {
-  return o->kind == PTX_REG || o->kind == PTX_IMM || o->kind == PTX_SPECIAL || o->kind == PTX_VAR || o->kind == PTX_FUNC;
+  return o->kind == PTX_REG || o->kind == PTX_IMM || o->kind == PTX_SPECIAL || o->kind == PTX_VAR ||
+         o->kind == PTX_FUNC;
 }
 
 static void fill(sim_build *w, const ptx_insn *i, sim_op *op) {
@@ -78,8 +80,9 @@ static void fill(sim_build *w, const ptx_insn *i, sim_op *op) {
 }
 
 static bool select_op(sim_build *w, const ptx_insn *i, sim_op *op) {
-  static sim_select *const own[] = {sim_select_control,   sim_select_barrier,  sim_select_collective, sim_select_copy,
-                                    sim_select_mbarrier, sim_select_address, sim_select_atom, NULL};
+  static sim_select *const own[] = {
+      sim_select_control,  sim_select_barrier, sim_select_collective, sim_select_copy,
+      sim_select_mbarrier, sim_select_address, sim_select_atom,       NULL};
   const ptx_body *b = w->f->body;
   for (unsigned s = 0; own[s]; s++)
     if (own[s](w, b, i, op))
@@ -282,7 +285,8 @@ static void decode_func(sim_build *w) {
         continue;
       if (n == block->first && join[k])
         put_join(w, n);
-      else if (n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks && b->insns[n - 1].op != PTX_OP_bra_ctl)
+      else if (n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks &&
+               b->insns[n - 1].op != PTX_OP_bra_ctl)
         put_join(w, n); /* lanes went around the instruction before */
       w->blocks = false;
       w->at = n;
@@ -342,7 +346,8 @@ static void stack_of(sim_code *c, sim_func *f, uint32_t depth, uint32_t frames, 
   if (depth > c->n_funcs || c->calls_indirectly)
     c->deep = true;
   for (uint32_t k = 0; k < f->n_callees && !c->deep; k++)
-    if (frames > f->callees[k]->deepest || local > f->callees[k]->deepest_local) { /* not yet with so much below it */
+    if (frames > f->callees[k]->deepest ||
+        local > f->callees[k]->deepest_local) { /* not yet with so much below it */
       f->callees[k]->deepest = frames;
       f->callees[k]->deepest_local = local;
       stack_of(c, f->callees[k], depth + 1, frames, local);

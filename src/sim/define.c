@@ -1,10 +1,12 @@
-/* define.c: which registers and bytes hold a value that somebody wrote. Kept only while a watcher asks for it. Each
- * place of a frame has a shadow of the same size whose first word says, lane by lane, "undefined", and whose second
- * says that this came from a register, shared or local memory, not from global memory (a predicate has only the first).
- * An instruction's result is undefined if something it reads is. Uses that matter are told to the watcher: a branch, an
- * address, an atomic, a barrier, and a store that carries it from a thread's own memory to global memory.
+/* define.c: which registers and bytes hold a value that somebody wrote. Kept only while a watcher asks for
+ * it. Each place of a frame has a shadow of the same size whose first word says, lane by lane, "undefined",
+ * and whose second says that this came from a register, shared or local memory, not from global memory (a
+ * predicate has only the first). An instruction's result is undefined if something it reads is. Uses that
+ * matter are told to the watcher: a branch, an address, an atomic, a barrier, and a store that carries it
+ * from a thread's own memory to global memory.
  *
- * Invariant: what lies in the pools of the kernel and the block, and what the machine itself provides, is defined.
+ * Invariant: what lies in the pools of the kernel and the block, and what the machine itself provides, is
+ * defined.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -29,7 +31,8 @@ uint32_t sim_undefined_at(const sim_run *r, uint32_t place, bool own) {
   return !s ? 0 : own ? s[0] & s[1] : s[0];
 }
 
-void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own, bool is_pred) {
+void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own,
+                   bool is_pred) {
   uint32_t *s = shadow(r, place);
   if (!s)
     return;
@@ -40,7 +43,8 @@ void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefine
 
 static void report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use, uint32_t operand) {
   if (lanes)
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_UNDEFINED, .undefined = {.use = use, .operand = operand}}, lanes, o);
+    sim_say(r, &(sim_event){.kind = SIM_EVENT_UNDEFINED, .undefined = {.use = use, .operand = operand}},
+            lanes, o);
 }
 
 void sim_define_report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use) {
@@ -81,12 +85,15 @@ static uint32_t of_operand(const sim_run *r, const sim_func *f, const ptx_operan
 static void read_selected(reads *k, const ptx_insn *i) {
   const ptx_body *b = k->f->body;
   const ptx_operand *p = sim_operand(b, i, 3);
-  uint32_t which = p->kind == PTX_REG ? sim_pred(&k->r->ctx, k->f->reg[p->index] ^ (p->negated ? SIM_NOT : 0)) : p->bits ? UINT32_MAX : 0;
+  uint32_t which = p->kind == PTX_REG ? sim_pred(&k->r->ctx, k->f->reg[p->index] ^ (p->negated ? SIM_NOT : 0))
+                   : p->bits          ? UINT32_MAX
+                                      : 0;
   uint32_t a = of_operand(k->r, k->f, sim_operand(b, i, 1)), c = of_operand(k->r, k->f, sim_operand(b, i, 2));
   k->undefined = of_operand(k->r, k->f, p) | (which & a) | (~which & c);
 }
 
-static void use_operands(sim_run *r, const sim_op *o, const sim_func *f, const ptx_insn *i, uint32_t lanes, bool addresses, sim_use use) {
+static void use_operands(sim_run *r, const sim_op *o, const sim_func *f, const ptx_insn *i, uint32_t lanes,
+                         bool addresses, sim_use use) {
   for (unsigned n = 0; n < i->n_operands; n++) {
     const ptx_operand *p = sim_operand(f->body, i, n);
     if (!p->written && (p->kind == PTX_MEM_REG) == addresses)
@@ -160,7 +167,8 @@ void sim_define_frame(const sim_warp *w, const sim_func *f, uint32_t frame, uint
 }
 
 /* One argument or result from register to register, between two frames. */
-void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to, uint32_t lanes) {
+void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to,
+                     uint32_t lanes) {
   const uint32_t *a = shadow_in(w->shadow + from_frame, from);
   uint32_t *b = shadow_in(w->shadow + to_frame, to);
   if (b)
@@ -197,7 +205,8 @@ void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t b
     sim_memory_define(r->device, f->offset, bytes, defined);
 }
 
-void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane, uint32_t bytes) {
+void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane,
+                       uint32_t bytes) {
   for (uint32_t k = 0; k < bytes; k++) {
     sim_found a = *from, b = *to;
     a.offset += k, b.offset += k;
@@ -211,7 +220,8 @@ bool sim_define_begin(sim_device *d) {
   sim_memory *m = &d->memory;
   if (m->defined)
     return true;
-  void *p = mmap(NULL, m->bytes / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *p =
+      mmap(NULL, m->bytes / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     return false;
   m->defined = p;

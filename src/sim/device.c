@@ -1,8 +1,8 @@
-/* device.c: a device's life, and its loop: whose turn it is among the resident blocks, whom the clock wakes, and what
- * it means when nobody can move.
+/* device.c: a device's life, and its loop: whose turn it is among the resident blocks, whom the clock wakes,
+ * and what it means when nobody can move.
  *
- * Invariant: SIM_STUCK is said only after every resident block had a turn in which nothing ran and no watched word
- * differed, with no unit that time alone would wake and no word that the host may write.
+ * Invariant: SIM_STUCK is said only after every resident block had a turn in which nothing ran and no watched
+ * word differed, with no unit that time alone would wake and no word that the host may write.
  */
 #include <fenv.h>
 #include <stdlib.h>
@@ -57,12 +57,25 @@ bool sim_vector_level_set(const char *name) {
 
 /* ------------------------------------------------------------------ life */
 
+sim_run *sim_run_new(sim_device *d) {
+  sim_run *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
+  if (!r)
+    return NULL;
+  memset(r, 0, sizeof *r);
+  r->device = d;
+  r->memory = &d->memory;
+  r->ctx.run = r;
+  return r;
+}
+
 sim_device *sim_device_new(const sim_options *options) {
   sim_device *d = calloc(1, sizeof *d);
   if (!d)
     return NULL;
   d->options = *options;
   sim_limits *l = &d->options.limits;
+  if (!l->sms)
+    l->sms = 1;
   d->grids_end = &d->grids;
   d->level = level();
   d->random = options->seed;
@@ -74,7 +87,8 @@ sim_device *sim_device_new(const sim_options *options) {
     l->gpc_sms = copy;
   }
   d->sms = calloc(l->sms + 1, sizeof *d->sms);
-  d->run = aligned_alloc(64, (sizeof *d->run + 63) / 64 * 64);
+  mtx_init(&d->lock, mtx_plain);
+  d->run = sim_run_new(d);
   bool ok = d->level && d->sms && d->run && (!options->limits.gpc_sms || l->gpc_sms) &&
             sim_memory_init(&d->memory, options->memory_bytes, options->device_index);
   if (!ok) {
@@ -84,11 +98,9 @@ sim_device *sim_device_new(const sim_options *options) {
     free(d);
     return NULL;
   }
-  memset(d->run, 0, sizeof *d->run);
-  d->run->device = d;
-  d->run->memory = &d->memory;
-  d->run->ctx.run = d->run;
   sim_sms_fill(d);
+  if (options->workers > 1)
+    d->workers = sim_workers_new(d, options->workers); /* without: it goes on alone */
   return d;
 }
 
@@ -96,7 +108,9 @@ void sim_device_free(sim_device *d) {
   if (!d)
     return;
   sim_drop_all(d);
+  sim_workers_free(d->workers);
   sim_memory_end(&d->memory);
+  mtx_destroy(&d->lock);
   free(d->sms);
   free(d->run);
   free((void *)d->options.limits.gpc_sms);
@@ -121,9 +135,18 @@ void sim_device_stop(sim_device *d) {
 
 void sim_device_stats(const sim_device *d, sim_stats *out) {
   *out = d->stats;
-  out->warp_insns = d->run->warp_insns;
-  out->thread_insns = d->run->thread_insns;
+  sim_stats_add(d->run, out);
+  if (d->workers)
+    sim_workers_sum(d->workers, out);
   out->clock = sim_now(d->run);
+}
+
+void sim_stats_add(const sim_run *r, sim_stats *to) {
+  to->warp_insns += r->warp_insns;
+  to->thread_insns += r->thread_insns;
+  to->blocks += r->stats.blocks;
+  to->loops_slept += r->stats.loops_slept;
+  to->fragments_split += r->stats.fragments_split;
 }
 
 uint64_t sim_clock(const sim_device *d) {
@@ -164,8 +187,8 @@ static void wake_unit(sim_run *r, sim_warp *w, sim_unit *u) {
 
 static void wake(sim_run *r, sim_block *b) {
   SIM_EACH(w, b->asleep)
-    SIM_EACH(k, b->warps[w].asleep)
-      wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
+  SIM_EACH(k, b->warps[w].asleep)
+  wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
 }
 
 static uint32_t next_warp(sim_run *r, sim_block *b) {
@@ -185,7 +208,7 @@ static uint32_t next_warp(sim_run *r, sim_block *b) {
 }
 
 /* Sets r->progress if it got anywhere. */
-static void run_block(sim_run *r, sim_block *b, uint64_t quantum) {
+void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum) {
   bool progress = false;
   uint64_t end = r->warp_insns + quantum;
   sim_block_enter(r, b);
@@ -266,29 +289,31 @@ static void end_grid(sim_device *d, sim_grid *g, sim_status *out) {
   if (d->current)
     sim_grid_ended(d->run, g->id);
   if (d->watcher && d->watcher->event) {
-    sim_event e = {.kind = SIM_EVENT_LAUNCH_END, .who = {.launch = g->id}, .launch = {.launch = &g->launch, .fit = g->fit}};
+    sim_event e = {.kind = SIM_EVENT_LAUNCH_END,
+                   .who = {.launch = g->id},
+                   .launch = {.launch = &g->launch, .fit = g->fit}};
     d->watcher->event(d->watcher->user, &e);
   }
   sim_grid_free(d, g);
 }
 
-static void end_all(sim_device *d, sim_status *out) {
-  sim_run *r = d->run;
+static void end_all(sim_device *d, sim_run *r, sim_status *out) {
   out->state = SIM_FAULTED;
   out->fault = r->fault;
   if (r->grid) {
     out->launch = r->grid->id;
     out->user = r->grid->launch.user;
   }
-  d->broken = true;
-  r->block = NULL, r->grid = NULL, r->warp = NULL, r->unit = NULL;
   sim_drop_all(d);
   sim_sms_fill(d);
+  sim_run *own = d->run;
+  own->block = r->block = NULL, own->grid = r->grid = NULL, own->warp = r->warp = NULL,
+  own->unit = r->unit = NULL;
+  memset(&own->fault, 0, sizeof own->fault);
   memset(&r->fault, 0, sizeof r->fault);
 }
 
-static void no_memory(sim_device *d) {
-  sim_run *r = d->run;
+void sim_no_memory(sim_run *r) {
   if (!r->fault.kind) {
     r->fault.kind = SIM_FAULT_MEMORY;
     strcpy(r->fault.text, "the machine that runs this device has run out of memory");
@@ -318,13 +343,70 @@ static void choose_block(sim_device *d) {
     }
 }
 
+/* Nobody moved: what now? False: *out says it. */
+static bool wait_for_time(sim_device *d, sim_status *out) {
+  idle i;
+  look_idle(d, &i);
+  if (i.host) { /* time passes with the host's, as well as can be: not faster */
+    d->clock += 1000;
+    out->state = SIM_ASLEEP;
+    return false;
+  }
+  if (jump(d, &i))
+    return true;
+  out->state = SIM_STUCK;
+  return false;
+}
+
+/* A block that ended, if there is one. */
+static sim_block *find_ended(const sim_device *d) {
+  sim_block *b = d->current;
+  do {
+    if (b && b->started && !b->live)
+      return b;
+    b = b ? b->next : NULL;
+  } while (b != d->current);
+  return NULL;
+}
+
+static void run_workers(sim_device *d, uint64_t budget, sim_status *out) {
+  *out = (sim_status){.state = SIM_BUDGET};
+  while (out->used < budget) {
+    for (sim_block *b = find_ended(d); b; b = find_ended(d)) {
+      sim_grid *g = b->grid;
+      if (sim_block_end(d->run, b)) {
+        end_grid(d, g, out);
+        return;
+      }
+    }
+    if (!sim_admit(d))
+      sim_no_memory(d->run);
+    if (!d->current && !d->run->fault.kind) {
+      out->state = SIM_IDLE;
+      return;
+    }
+    bool progress = true;
+    uint64_t used = 0;
+    sim_run *fault = d->run->fault.kind ? d->run : sim_workers_round(d->workers, &progress, &used);
+    out->used += used;
+    if (fault) {
+      end_all(d, fault, out);
+      return;
+    }
+    if (progress)
+      d->clock_step = 1000;
+    else if (!wait_for_time(d, out))
+      return;
+  }
+}
+
 static void run(sim_device *d, uint64_t budget, sim_status *out) {
   sim_run *r = d->run;
   uint64_t begin = r->warp_insns, still = 0;
   *out = (sim_status){.state = SIM_BUDGET};
   while (r->warp_insns - begin < budget) {
     if (!sim_admit(d))
-      no_memory(d);
+      sim_no_memory(r);
     if (!d->current && !r->fault.kind) {
       out->state = SIM_IDLE;
       break;
@@ -334,11 +416,11 @@ static void run(sim_device *d, uint64_t budget, sim_status *out) {
     sim_block *b = d->current;
     r->progress = false;
     if (!r->fault.kind && !b->started && !sim_cluster_begin(r, b))
-      no_memory(d);
+      sim_no_memory(r);
     if (!r->fault.kind)
-      run_block(r, b, SIM_BLOCK_QUANTUM);
+      sim_block_run(r, b, SIM_BLOCK_QUANTUM);
     if (r->fault.kind) {
-      end_all(d, out);
+      end_all(d, r, out);
       break;
     }
     if (!b->live) {
@@ -355,29 +437,27 @@ static void run(sim_device *d, uint64_t budget, sim_status *out) {
       still = 0;
       d->clock_step = 1000;
     } else if (++still >= d->n_resident) { /* everybody had a turn, and nobody moved */
-      idle i;
-      look_idle(d, &i);
-      if (i.host) { /* time passes with the host's, as well as can be: not faster */
-        d->clock += 1000;
-        out->state = SIM_ASLEEP;
+      if (!wait_for_time(d, out))
         break;
-      }
-      if (!jump(d, &i)) {
-        out->state = SIM_STUCK;
-        break;
-      }
       still = 0;
     }
   }
   out->used = r->warp_insns - begin;
 }
 
-/* Programs may have changed how their threads compute (-ffast-math flushes subnormal numbers): handlers count on the
- * default. */
+/* Programs may have changed how their threads compute (-ffast-math flushes subnormal numbers): handlers count
+ * on the default. */
+void sim_float_default(void) {
+  fesetenv(FE_DFL_ENV);
+}
+
 void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
   fenv_t before;
   fegetenv(&before);
-  fesetenv(FE_DFL_ENV);
-  run(d, budget, out);
+  sim_float_default();
+  if (d->workers && !d->watcher)
+    run_workers(d, budget, out);
+  else
+    run(d, budget, out);
   fesetenv(&before);
 }

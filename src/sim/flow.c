@@ -1,9 +1,9 @@
-/* flow.c: where registers live. Virtual registers (real kernels have up to 34,898) are mapped to a few places of the
- * warp's frame by a linear scan over their live ranges. Before that, instructions whose value is the same in a whole
- * block are found: they leave the code of the warps, and run once in the block's prologue.
+/* flow.c: where registers live. Virtual registers (real kernels have up to 34,898) are mapped to a few places
+ * of the warp's frame by a linear scan over their live ranges. Before that, instructions whose value is the
+ * same in a whole block are found: they leave the code of the warps, and run once in the block's prologue.
  *
- * Invariant: two registers that are live at once never share a place, and an instruction's results share one with its
- * sources only if the place is the same and there is a single result.
+ * Invariant: two registers that are live at once never share a place, and an instruction's results share one
+ * with its sources only if the place is the same and there is a single result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@ void sim_each_reg(const sim_func *f, const ptx_insn *i, sim_reg_fn *fn, void *us
 }
 
 bool sim_is_time(uint32_t s) {
-  return s == PTX_SREG_CLOCK || s == PTX_SREG_CLOCK_HI || s == PTX_SREG_CLOCK64 || s == PTX_SREG_GLOBALTIMER ||
-         s == PTX_SREG_GLOBALTIMER_LO || s == PTX_SREG_GLOBALTIMER_HI ||
+  return s == PTX_SREG_CLOCK || s == PTX_SREG_CLOCK_HI || s == PTX_SREG_CLOCK64 ||
+         s == PTX_SREG_GLOBALTIMER || s == PTX_SREG_GLOBALTIMER_LO || s == PTX_SREG_GLOBALTIMER_HI ||
          (s >= PTX_SREG_PM0 && s <= PTX_SREG_PM7_64);
 }
 
@@ -81,8 +81,8 @@ static bool is_pure(const ptx_insn *i) {
     return i->mods.space == PTX_SPACE_PARAM && !i->mods.vec;
   if (op->sync != PTX_SYNC_NONE || op->refused || i->mods.cc)
     return false;
-  static const char *const classes[] = {"int",  "bits",    "logic", "shift",    "move",   "float", "half",
-                                        "to_int", "from_int", "tf32", "pair", "narrow", "pack"};
+  static const char *const classes[] = {"int",    "bits",     "logic", "shift", "move",   "float", "half",
+                                        "to_int", "from_int", "tf32",  "pair",  "narrow", "pack"};
   for (unsigned k = 0; k < BASE_COUNT(classes); k++)
     if (!strcmp(op->class, classes[k]))
       return true;
@@ -268,7 +268,8 @@ typedef struct chains {
 
 static chains chain(base_arena *scratch, const liveness *l, const uint32_t *key, uint32_t n_keys) {
   uint32_t n = l->f->body->n_regs;
-  chains c = {base_alloc_array(scratch, n_keys + 1, sizeof(uint32_t)), base_alloc_array(scratch, n + 1, sizeof(uint32_t))};
+  chains c = {base_alloc_array(scratch, n_keys + 1, sizeof(uint32_t)),
+              base_alloc_array(scratch, n + 1, sizeof(uint32_t))};
   memset(c.first, 0xff, (n_keys + 1) * sizeof(uint32_t));
   for (uint32_t r = n; r-- > 0;)
     if (l->end[r] && l->f->reg[r] == SIM_NOWHERE) {

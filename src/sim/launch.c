@@ -1,6 +1,6 @@
-/* launch.c: grids, and their blocks from start to end. Blocks become resident in order of their numbers, as the SMs of
- * the modelled GPU have room; the others wait. A resident block costs memory only once it runs, and the memory of one
- * that ended serves the next, so that a grid of short blocks stays in the cache.
+/* launch.c: grids, and their blocks from start to end. Blocks become resident in order of their numbers, as
+ * the SMs of the modelled GPU have room; the others wait. A resident block costs memory only once it runs,
+ * and the memory of one that ended serves the next, so that a grid of short blocks stays in the cache.
  *
  * Invariant: what an SM has handed out is what its resident blocks hold (sim_share_of).
  */
@@ -33,20 +33,23 @@ static char *check_shape(const sim_device *d, const sim_launch *l) {
   if (!volume(l->grid) || !threads)
     return message("%s: an empty grid or block", k->name);
   if (threads > m->threads_per_block)
-    return message("%s: %llu threads in a block; at most %u", k->name, (unsigned long long)threads, m->threads_per_block);
-  if (volume(k->reqntid) && (k->reqntid[0] != l->block[0] || k->reqntid[1] != l->block[1] || k->reqntid[2] != l->block[2]))
-    return message("%s: must have blocks of %ux%ux%u threads", k->name, k->reqntid[0], k->reqntid[1], k->reqntid[2]);
+    return message("%s: %llu threads in a block; at most %u", k->name, (unsigned long long)threads,
+                   m->threads_per_block);
+  if (volume(k->reqntid) &&
+      (k->reqntid[0] != l->block[0] || k->reqntid[1] != l->block[1] || k->reqntid[2] != l->block[2]))
+    return message("%s: must have blocks of %ux%ux%u threads", k->name, k->reqntid[0], k->reqntid[1],
+                   k->reqntid[2]);
   if (volume(k->maxntid) && threads > volume(k->maxntid))
-    return message("%s: %llu threads in a block; it was compiled for at most %llu", k->name, (unsigned long long)threads,
-                   (unsigned long long)volume(k->maxntid));
+    return message("%s: %llu threads in a block; it was compiled for at most %llu", k->name,
+                   (unsigned long long)threads, (unsigned long long)volume(k->maxntid));
   if (cluster > 1) {
     if (cluster > (m->max_cluster_blocks ? m->max_cluster_blocks : 1))
-      return message("%s: clusters of %llu blocks; this GPU has at most %u", k->name, (unsigned long long)cluster,
-                     m->max_cluster_blocks ? m->max_cluster_blocks : 1);
+      return message("%s: clusters of %llu blocks; this GPU has at most %u", k->name,
+                     (unsigned long long)cluster, m->max_cluster_blocks ? m->max_cluster_blocks : 1);
     for (int i = 0; i < 3; i++)
       if (l->grid[i] % l->cluster[i])
-        return message("%s: a grid of %ux%ux%u blocks does not divide into clusters of %ux%ux%u", k->name, l->grid[0],
-                       l->grid[1], l->grid[2], l->cluster[0], l->cluster[1], l->cluster[2]);
+        return message("%s: a grid of %ux%ux%u blocks does not divide into clusters of %ux%ux%u", k->name,
+                       l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1], l->cluster[2]);
   }
   return NULL;
 }
@@ -56,11 +59,15 @@ static uint32_t dynamic_begin(const sim_code *c) {
   return (c->shared_bytes + c->shared_align - 1) / c->shared_align * c->shared_align;
 }
 
-void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks, sim_need *out) {
+void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks,
+                 sim_need *out) {
   const sim_code *c = k->code;
   uint32_t reserved = k->module->device->options.limits.shared_reserved;
   uint32_t end = dynamic_shared ? dynamic_begin(c) + dynamic_shared : c->shared_bytes;
-  *out = (sim_need){.threads = threads, .registers = k->registers, .shared = end - reserved, .cluster_blocks = cluster_blocks};
+  *out = (sim_need){.threads = threads,
+                    .registers = k->registers,
+                    .shared = end - reserved,
+                    .cluster_blocks = cluster_blocks};
 }
 
 static bool prepare(sim_device *d, sim_grid *g) {
@@ -116,6 +123,7 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   *d->grids_end = g;
   d->grids_end = &g->next;
   d->stats.launches++;
+  d->run->ticks += 2000; /* a launch takes some microseconds of a GPU's time */
   return g->id;
 }
 
@@ -236,13 +244,15 @@ static sim_store *new_store(const sim_block *b) {
 }
 
 /* The memory of a block that starts: what one that ended left, or new. */
-static bool take_store(sim_block *b) {
+static bool take_store(sim_device *d, sim_block *b) {
   sim_grid *g = b->grid;
-  sim_store *s = g->stores;
   layout l = layout_of(b);
+  mtx_lock(&d->lock);
+  sim_store *s = g->stores;
   if (s)
     g->stores = s->next;
-  else if (!(s = new_store(b)))
+  mtx_unlock(&d->lock);
+  if (!s && !(s = new_store(b)))
     return false;
   b->store = s;
   b->warps = s->warps;
@@ -395,7 +405,7 @@ void sim_block_enter(sim_run *r, sim_block *b) {
 
 bool sim_block_begin(sim_run *r, sim_block *b) {
   sim_grid *g = b->grid;
-  if (!take_store(b))
+  if (!take_store(r->device, b))
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
@@ -413,7 +423,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   r->defines = sim_watches(r, SIM_WATCH_DEFINED);
   if (r->defines && !sim_define_block(b, b->grid->shared_bytes - b->grid->need.shared))
     return false;
-  r->device->stats.blocks++;
+  r->stats.blocks++;
   if (r->watcher)
     sim_say(r, &(sim_event){.kind = SIM_EVENT_BLOCK}, 0, NULL);
   return true;
@@ -446,9 +456,11 @@ void sim_sms_fill(sim_device *d) {
 }
 
 static bool sm_fits(const sim_limits *l, const sim_sm *s, const sim_share *share) {
-  bool registers = !l->registers_per_sm ||
-                   (uint64_t)(l->registers_per_sm - s->registers) + share->registers <= share->registers_of_sm;
-  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && registers && s->shared >= share->shared;
+  bool registers =
+      !l->registers_per_sm ||
+      (uint64_t)(l->registers_per_sm - s->registers) + share->registers <= share->registers_of_sm;
+  return s->blocks >= 1 && s->threads >= share->threads && s->warps >= share->warps && registers &&
+         s->shared >= share->shared;
 }
 
 /* SMs for the blocks of a cluster, all of one GPC; false: no room. */
@@ -545,7 +557,8 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
   return true;
 }
 
-/* The number of the cluster that becomes resident now: the next, unless a watcher wants another of the next 64. */
+/* The number of the cluster that becomes resident now: the next, unless a watcher wants another of the
+ * next 64. */
 static uint64_t take_cluster(const sim_device *d, sim_grid *g) {
   const sim_watcher *w = d->watcher;
   uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
@@ -587,7 +600,12 @@ bool sim_admit(sim_device *d) {
       if (!best->told) {
         best->told = true;
         if (d->watcher && d->watcher->event) {
-          sim_event e = {.kind = SIM_EVENT_LAUNCH, .who = {.launch = best->id, .module = best->code->funcs[0]->ptx, .body = best->code->funcs[0]->body, .func = best->code->funcs[0]->index}, .launch = {.launch = &best->launch, .fit = best->fit}};
+          sim_event e = {.kind = SIM_EVENT_LAUNCH,
+                         .who = {.launch = best->id,
+                                 .module = best->code->funcs[0]->ptx,
+                                 .body = best->code->funcs[0]->body,
+                                 .func = best->code->funcs[0]->index},
+                         .launch = {.launch = &best->launch, .fit = best->fit}};
           d->watcher->event(d->watcher->user, &e);
         }
       }
@@ -598,6 +616,17 @@ bool sim_admit(sim_device *d) {
     if (!any || best->next_block < best->n_blocks) /* no room; what came later must wait */
       return true;
   }
+}
+
+/* The memory of a block that ended is for the next. */
+void sim_block_release(sim_device *d, sim_block *b) {
+  mtx_lock(&d->lock);
+  if (b->store) {
+    b->store->next = b->grid->stores;
+    b->grid->stores = b->store;
+    b->store = NULL;
+  }
+  mtx_unlock(&d->lock);
 }
 
 /* The block's last thread has ended. True: so has its grid. */
@@ -612,9 +641,7 @@ bool sim_block_end(sim_run *r, sim_block *b) {
   }
   r->block = NULL, r->unit = NULL, r->warp = NULL;
   b->ended = true;
-  b->store->next = g->stores;
-  g->stores = b->store;
-  b->store = NULL;
+  sim_block_release(d, b);
   sm_take(&d->sms[b->sm], &share, -1);
   ring_remove(d, b);
   g->resident--;

@@ -1,4 +1,5 @@
-/* launch.h: what a block takes of an SM: between occupancy.c, which promises, and launch.c, which hands out. */
+/* launch.h: what a block takes of an SM: between occupancy.c, which promises, and launch.c, which hands out.
+ */
 #ifndef MUSTER_SIM_LAUNCH_H
 #define MUSTER_SIM_LAUNCH_H
 

@@ -1,11 +1,13 @@
 /* machine.h: what the files of src/sim share. Private to src/sim.
  *
- * Who owns what: a device owns memory, launches and their blocks; a launch its blocks; a block its warps; a warp its
- * units (sim_unit: the lanes that go together). A kernel is decoded once into a sim_code, which nothing changes
- * afterwards; all state of a run is in the objects above.
+ * Who owns what: a device owns memory, launches and their blocks; a launch its blocks; a block its warps; a
+ * warp its units (sim_unit: the lanes that go together). A kernel is decoded once into a sim_code, which
+ * nothing changes afterwards; all state of a run is in the objects above.
  */
 #ifndef MUSTER_SIM_MACHINE_H
 #define MUSTER_SIM_MACHINE_H
+
+#include <threads.h>
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -15,9 +17,9 @@
 
 /* ------------------------------------------------------------------ addresses */
 
-/* A generic address is a device or host address as it stands, or lies in a window. A shared address is an offset in
- * the block's own shared memory if its upper byte is 0, else that of block (upper byte - 1) of the cluster; in a
- * launch with clusters the address of a symbol carries the block's own rank, as on a GPU. */
+/* A generic address is a device or host address as it stands, or lies in a window. A shared address is an
+ * offset in the block's own shared memory if its upper byte is 0, else that of block (upper byte - 1) of the
+ * cluster; in a launch with clusters the address of a symbol carries the block's own rank, as on a GPU. */
 #define SIM_SHARED_WINDOW UINT64_C(0x100000000000)
 #define SIM_LOCAL_WINDOW UINT64_C(0x100100000000)
 #define SIM_CODE_WINDOW UINT64_C(0x100200000000) /* addresses of functions */
@@ -37,16 +39,18 @@ static inline bool sim_granule_ok(uint8_t g, bool writes) {
 }
 
 typedef struct sim_memory {
-  uint8_t *base, *end;     /* the reserved range */
+  uint8_t *base, *end; /* the reserved range */
   uint64_t bytes, used, limit;
-  uint8_t *granules;       /* one byte for each SIM_GRANULE bytes: sim_granule */
-  sim_span *spans;         /* allocations by address */
+  uint8_t *granules; /* one byte for each SIM_GRANULE bytes: sim_granule */
+  sim_span *spans;   /* allocations by address */
   uint32_t n_spans, cap_spans;
-  sim_span *host;          /* registered host ranges and peers, by address; info.kind HOST: watched */
+  sim_span *host; /* registered host ranges and peers, by address; info.kind HOST: watched */
   uint32_t n_host, cap_host;
-  uint64_t next_number, high; /* high: nothing was ever allocated from there on */
+  uint64_t next_number;
+  uint64_t low_end, low_used,
+      top; /* the host's allocations lie below low_end, the machine's own from top on */
   uint64_t heap_limit, heap_used;
-  uint8_t *defined;        /* a bit for each byte, while a watcher asks for it */
+  uint8_t *defined; /* a bit for each byte, while a watcher asks for it */
 } sim_memory;
 
 bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index);
@@ -71,7 +75,10 @@ typedef struct sim_func sim_func;
 /* Where a brx can go. */
 typedef struct sim_table {
   uint32_t n;
-  struct { uint32_t insn, order; const sim_op *op; } to[];
+  struct {
+    uint32_t insn, order;
+    const sim_op *op;
+  } to[];
 } sim_table;
 
 /* One function of a kernel, decoded. */
@@ -98,11 +105,11 @@ struct sim_func {
   uint32_t trash;       /* a place to throw results away, 512 bytes */
   uint32_t stack_top;   /* place: end of the thread's local memory, if the body moves it; SIM_NOWHERE */
   bool moves_stack;
-  uint32_t pressure;    /* 32-bit registers live at once */
-  sim_func **callees;   /* called directly */
+  uint32_t pressure;  /* 32-bit registers live at once */
+  sim_func **callees; /* called directly */
   uint32_t n_callees, cap_callees;
   uint32_t deepest, deepest_local; /* frames and local memory below it, on the deepest way found */
-  sim_table **tables;   /* of brx */
+  sim_table **tables;              /* of brx */
   uint32_t n_tables, cap_tables;
   struct sim_slice *slices; /* of loops, made when asked for: probe.c */
 };
@@ -142,15 +149,19 @@ struct sim_code {
   uint32_t n_recipes, cap_recipes;
   sim_op *prologue; /* run once a block, ends with an op whose handlers return NULL */
   uint32_t n_prologue, cap_prologue;
-  uint32_t pool_bytes; /* of the block pool */
+  uint32_t pool_bytes;   /* of the block pool */
   uint32_t shared_bytes; /* with what the system reserves; dynamic shared memory begins behind, aligned */
   uint32_t shared_align;
-  struct sim_shared_var { const ptx_var *var; uint32_t offset; } *shared;
+  struct sim_shared_var {
+    const ptx_var *var;
+    uint32_t offset;
+  } *shared;
   uint32_t n_shared, cap_shared;
   uint32_t stack_bytes, stack_frames; /* local memory and register frames with all calls */
   uint32_t next_order;
   uint32_t local_bytes, largest_frame;
-  bool calls_indirectly, deep, uses_grid_workspace, uses_reserved, reads_clock; /* deep: the stack's size is not known before */
+  bool calls_indirectly, deep, uses_grid_workspace, uses_reserved,
+      reads_clock; /* deep: the stack's size is not known before */
   uint32_t sreg_places[PTX_SREG_LANEMASK_GT - PTX_SREG_LANEMASK_EQ + 2]; /* constant vectors, once made */
   const char *refused;
   uint32_t refused_line;
@@ -176,8 +187,8 @@ typedef struct sim_symbol {
 struct sim_module {
   sim_device *device;
   ptx_module *ptx;
-  sim_symbol *symbols;  /* of variables */
-  sim_module **others;  /* that externs are sought in */
+  sim_symbol *symbols; /* of variables */
+  sim_module **others; /* that externs are sought in */
   uint32_t n_others;
   uint32_t number;
   uint32_t const_bytes;
@@ -196,44 +207,47 @@ sim_func *sim_func_at(const sim_code *c, uint64_t address);
 bool sim_resolve_func(sim_module **m, uint32_t *func);
 
 /* flow.c */
-void sim_flow(sim_func *f);          /* liveness, places of registers, hoisted instructions */
+void sim_flow(sim_func *f); /* liveness, places of registers, hoisted instructions */
 typedef void sim_reg_fn(void *user, uint32_t reg, bool written);
 void sim_each_reg(const sim_func *f, const ptx_insn *i, sim_reg_fn *fn, void *user);
 bool sim_is_uniform_sreg(uint32_t sreg); /* the same in a whole block, as long as it runs */
 bool sim_is_time(uint32_t sreg);         /* %clock and the like */
-uint32_t sim_pool_place(sim_code *c, uint32_t lane_bytes); /* new room in the block pool; 0: for a predicate */
+uint32_t sim_pool_place(sim_code *c,
+                        uint32_t lane_bytes); /* new room in the block pool; 0: for a predicate */
 #define SIM_BIT(set, i) ((set)[(i) / 64] >> ((i) % 64) & 1)
 #define SIM_BIT_SET(set, i) ((set)[(i) / 64] |= UINT64_C(1) << ((i) % 64))
 
 /* ------------------------------------------------------------------ decode.c and its parts */
 
-/* How an instruction may be guarded: by masking the op, or, where lanes may have to wait or go elsewhere, by a branch
- * around it. Set by a selector in sim_build.blocks. */
+/* How an instruction may be guarded: by masking the op, or, where lanes may have to wait or go elsewhere, by
+ * a branch around it. Set by a selector in sim_build.blocks. */
 struct sim_build {
   sim_code *code;
   sim_func *f;
   const sim_level *level;
-  bool blocks;      /* the op at work may wait or part lanes */
+  bool blocks; /* the op at work may wait or part lanes */
   bool in_prologue;
-  uint32_t at;      /* the instruction at work */
+  uint32_t at;                    /* the instruction at work */
   struct sim_constant *constants; /* a hash of those made so far */
   uint32_t n_constants, cap_constants;
   uint32_t *fixups; /* ops whose imm is an instruction, to become an op */
   uint32_t n_fixups, cap_fixups;
 };
 void sim_emit(sim_build *w, const sim_op *op); /* before whatever is at work */
-uint32_t sim_const_lanes(sim_build *w, const void *lanes, uint32_t lane_bytes); /* a vector that differs by lane */
+uint32_t sim_const_lanes(sim_build *w, const void *lanes,
+                         uint32_t lane_bytes);             /* a vector that differs by lane */
 uint32_t sim_temporary(sim_build *w, uint32_t lane_bytes); /* a place in the frame that nothing else uses */
 /* The address of a memory operand: place of the base and an offset. *wide: lanes of 8 bytes. */
-uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o, int64_t *offset, bool *wide);
+uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o, int64_t *offset,
+                           bool *wide);
 uint32_t sim_sreg_place(sim_build *w, uint32_t sreg, uint32_t part);
 uint32_t sim_order_of(const sim_func *f, uint32_t insn);
 _Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Selectors of src/sim itself, asked before those of the level. */
-sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy, sim_select_mbarrier,
-    sim_select_address;
+sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy,
+    sim_select_mbarrier, sim_select_address;
 /* control.c: ops that the decoder makes itself. */
 void sim_make_branch(sim_op *op, uint32_t pred); /* target, orders and direction are the decoder's */
 void sim_make_guard(sim_op *op, uint32_t pred);
@@ -253,10 +267,10 @@ typedef enum sim_unit_state {
   SIM_READY,
   SIM_AT_BARRIER, /* of the block */
   SIM_AT_CLUSTER,
-  SIM_AT_WARP,    /* named lanes are to meet */
-  SIM_AT_GRID,    /* waits for another grid */
-  SIM_RESTS,      /* until `wake` on the virtual clock */
-  SIM_SLEEPS      /* in a loop that would only repeat itself */
+  SIM_AT_WARP, /* named lanes are to meet */
+  SIM_AT_GRID, /* waits for another grid */
+  SIM_RESTS,   /* until `wake` on the virtual clock */
+  SIM_SLEEPS   /* in a loop that would only repeat itself */
 } sim_unit_state;
 
 /* A word that a loop read while it was looked at. */
@@ -285,38 +299,39 @@ typedef struct sim_probe {
 typedef struct sim_unit {
   uint32_t mask;
   uint8_t state;
-  bool yielded;    /* has had its turn */
-  bool polls;      /* asleep or at rest but for the clock */
+  bool yielded; /* has had its turn */
+  bool polls;   /* asleep or at rest but for the clock */
   const sim_op *pc;
   const sim_func *func;
-  uint32_t frame;  /* offset of its registers in the warp's */
+  uint32_t frame; /* offset of its registers in the warp's */
   uint32_t depth;
-  uint64_t key;    /* deeper calls first, then the order of blocks: the lowest goes first */
+  uint64_t key;           /* deeper calls first, then the order of blocks: the lowest goes first */
   uint32_t number, count; /* barrier */
   uint32_t rank;          /* scratch of collectives */
   uint64_t wake;
-  int64_t turn;           /* warp instructions left before other units of the warp get a turn */
-  uint32_t naps;          /* nanosleeps since it last was a quantum's end */
-  const sim_op *loop;     /* where its quantum last ended, */
-  uint32_t loops;         /* how often there, */
-  uint32_t next_probe;    /* and at which of those it probes again */
+  int64_t turn;        /* warp instructions left before other units of the warp get a turn */
+  uint32_t naps;       /* nanosleeps since it last was a quantum's end */
+  const sim_op *loop;  /* where its quantum last ended, */
+  uint32_t loops;      /* how often there, */
+  uint32_t next_probe; /* and at which of those it probes again */
   sim_probe *probe;
 } sim_unit;
 
 typedef struct sim_warp {
   struct sim_block *block;
   uint32_t index;
-  uint32_t exists, live; /* lanes */
-  uint32_t used;         /* units in use */
+  uint32_t exists, live;  /* lanes */
+  uint32_t used;          /* units in use */
   uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
-  uint32_t at_warp;      /* units in state SIM_AT_WARP */
+  uint32_t at_warp;       /* units in state SIM_AT_WARP */
   char *regs;
   char *shadow; /* definedness of regs, while it is kept: define.c */
   uint32_t regs_bytes;
   uint8_t *local, *local_defined;
   uint32_t local_bytes; /* of a lane */
-  uint32_t at_cluster, cluster_phase; /* lanes that arrived and have not waited, and in which phase (parity) */
-  uint32_t groups[SIM_LANES];         /* cp.async groups committed */
+  uint32_t at_cluster,
+      cluster_phase;          /* lanes that arrived and have not waited, and in which phase (parity) */
+  uint32_t groups[SIM_LANES]; /* cp.async groups committed */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
 } sim_warp;
@@ -324,11 +339,11 @@ enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARP
 
 #define SIM_BARRIERS 16
 typedef struct sim_barrier {
-  uint32_t have;    /* threads that arrived in this phase */
-  uint32_t want;    /* 0: all that live */
-  uint32_t popc;    /* of those, with a true predicate: bar.red */
+  uint32_t have; /* threads that arrived in this phase */
+  uint32_t want; /* 0: all that live */
+  uint32_t popc; /* of those, with a true predicate: bar.red */
   uint64_t phase;
-  uint32_t *lanes;  /* of each warp: who arrived in this phase */
+  uint32_t *lanes; /* of each warp: who arrived in this phase */
 } sim_barrier;
 
 typedef struct sim_cluster {
@@ -346,9 +361,9 @@ typedef struct sim_block {
   uint32_t sm, rank;
   sim_cluster *cluster; /* a block without one is a cluster by itself */
   uint32_t n_warps, n_threads, live;
-  uint32_t ready; /* warps that have a ready unit */
+  uint32_t ready;  /* warps that have a ready unit */
   uint32_t asleep; /* warps that have one asleep */
-  uint32_t turn;  /* warp */
+  uint32_t turn;   /* warp */
   bool ended, started;
   char *pool;
   uint8_t *shared;
@@ -367,7 +382,8 @@ typedef struct sim_grid {
   uint64_t id;
   const sim_code *code;
   uint64_t n_blocks, next_block, done, resident;
-  uint64_t taken; /* a watcher chose blocks out of turn: clusters behind the next that became resident, a bit each */
+  uint64_t taken; /* a watcher chose blocks out of turn: clusters behind the next that became resident, a bit
+                     each */
   uint32_t n_threads, cluster_blocks;
   uint32_t cluster_dim[3];
   uint32_t shared_bytes, shared_begin; /* begin: what the system reserves may not be used */
@@ -376,7 +392,7 @@ typedef struct sim_grid {
   uint64_t params; /* address */
   uint64_t workspace;
   bool told, watched;
-  sim_block *spare; /* ended blocks, to be used again */
+  sim_block *spare;         /* ended blocks, to be used again */
   struct sim_store *stores; /* and their memory */
 } sim_grid;
 
@@ -403,8 +419,9 @@ struct sim_device {
   sim_stats stats;
   sim_device *peers[16];
   uint32_t n_peers;
-  bool broken;
   uint32_t next_sm;
+  struct sim_workers *workers; /* NULL: the caller runs everything */
+  mtx_t lock;                  /* what workers share: spare memory, the heap, output */
 };
 
 #define SIM_FRAMES_MAX (256u << 20) /* bytes of registers of one warp */
@@ -422,14 +439,17 @@ typedef struct sim_run {
   int64_t budget;     /* warp instructions left of this turn */
   uint64_t lanes;     /* popcount of the mask */
   uint64_t depth_key; /* the part of the unit's key that its depth makes */
-  uint64_t other_key; /* the lowest key, of those above its own, of the warp's other ready units; UINT64_MAX: none */
+  uint64_t other_key; /* the lowest key, of those above its own, of the warp's other ready units; UINT64_MAX:
+                         none */
   bool quantum;       /* the unit stopped because its budget was used up, at a loop's head */
   bool progress;      /* something was run but loops that only look at the clock */
   uint64_t warp_insns, thread_insns;
-  sim_probe *probe;   /* the unit's, while it runs */
+  sim_probe *probe; /* the unit's, while it runs */
   const sim_watcher *watcher;
-  bool yield;         /* a watcher asked for it */
-  bool defines;       /* definedness is kept */
+  bool yield;      /* a watcher asked for it */
+  bool defines;    /* definedness is kept */
+  uint64_t ticks;  /* how far its clock is ahead of its own instructions */
+  sim_stats stats; /* its part of the device's */
   sim_fault fault;
   uint64_t address[SIM_LANES] __attribute__((aligned(64)));
   uint8_t *pointer[SIM_LANES];
@@ -448,17 +468,18 @@ static inline uint32_t sim_first(uint32_t mask) {
 static inline uint32_t sim_count(uint32_t mask) {
   return (uint32_t)__builtin_popcount(mask);
 }
-#define SIM_EACH(i, mask)                                                                                        \
+#define SIM_EACH(i, mask) \
   for (uint32_t each_##i = (mask), i; each_##i && (i = sim_first(each_##i), true); each_##i &= each_##i - 1)
 
-/* sched.c: units of a warp. All of them may be called by handlers; a handler that changed who goes next returns
- * NULL. */
+/* sched.c: units of a warp. All of them may be called by handlers; a handler that changed who goes next
+ * returns NULL. */
 enum { SIM_WARP_QUANTUM = 128, SIM_UNIT_TURN = 8192, SIM_BLOCK_QUANTUM = 1 << 16 };
 static inline uint64_t sim_depth_key(uint32_t depth) {
   return (uint64_t)(UINT32_MAX - depth) << 32;
 }
 sim_unit *sim_unit_new(sim_warp *w, uint32_t lanes, const sim_unit *like);
-sim_unit *sim_unit_split(sim_warp *w, sim_unit *u, uint32_t lanes); /* lanes leave u for a new unit, like it */
+sim_unit *sim_unit_split(sim_warp *w, sim_unit *u,
+                         uint32_t lanes); /* lanes leave u for a new unit, like it */
 void sim_unit_state_set(sim_warp *w, sim_unit *u, sim_unit_state s);
 void sim_unit_drop(sim_warp *w, sim_unit *u);
 static inline void sim_unit_at(sim_unit *u, const sim_op *pc, uint32_t order) {
@@ -473,13 +494,15 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
   r->budget -= n;
   r->from = to->insn;
 }
-/* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns NULL. */
+/* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns
+ * NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
 void sim_lanes_exit(sim_run *r, const sim_op *o, uint32_t lanes);
 void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
 bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
-void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o); /* fills who; only if there is a watcher */
+void sim_say(sim_run *r, sim_event *e, uint32_t lanes,
+             const sim_op *o); /* fills who; only if there is a watcher */
 void sim_who_of(const sim_run *r, uint32_t lanes, const sim_op *o, sim_who *out);
 static inline bool sim_watches(const sim_run *r, uint32_t what) {
   return r->watcher && (r->watcher->watch & what);
@@ -495,9 +518,11 @@ bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);
 void sim_slices_free(sim_func *f);
 
-/* The virtual clock, in ns and in cycles: an instruction takes one. */
+/* The virtual clock, in ns and in cycles: each SM runs an instruction in one, all of them at once, as far as
+ * the clock is concerned. So a deadline does not expire only because this machine runs one after the other.
+ */
 static inline uint64_t sim_now(const sim_run *r) {
-  return r->device->clock + r->warp_insns;
+  return r->device->clock + r->ticks + r->warp_insns / r->device->options.limits.sms;
 }
 
 /* barrier.c */
@@ -506,61 +531,79 @@ void sim_cluster_exit(sim_run *r, sim_block *b, uint32_t threads);
 /* Whoever waits at griddepcontrol.wait for grid `id` goes on. */
 void sim_grid_ended(sim_run *r, uint64_t id);
 /* mbarrier.c: bytes have come for an object; false: a fault was raised */
-bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank, uint32_t bytes,
-                           uint32_t lane);
+bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank,
+                           uint32_t bytes, uint32_t lane);
 /* warp.c */
 uint32_t sim_awaited(const sim_warp *w, const sim_unit *u); /* lanes that a unit in SIM_AT_WARP waits for */
-void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
+void sim_warp_meet(sim_run *r, sim_warp *w);                /* lets go whoever has met */
 
 /* launch.c */
 bool sim_admit(sim_device *d); /* false: out of memory */
-bool sim_cluster_begin(sim_run *r, sim_block *b); /* starts the block and those of its cluster; false: out of memory */
-void sim_block_enter(sim_run *r, sim_block *b);   /* r runs it now */
-bool sim_block_end(sim_run *r, sim_block *b);     /* true: its grid has ended */
+void sim_block_release(sim_device *d, sim_block *b);
+bool sim_cluster_begin(sim_run *r,
+                       sim_block *b); /* starts the block and those of its cluster; false: out of memory */
+void sim_block_enter(sim_run *r, sim_block *b); /* r runs it now */
+bool sim_block_end(sim_run *r, sim_block *b);   /* true: its grid has ended */
 void sim_grid_free(sim_device *d, sim_grid *g);
 void sim_drop_all(sim_device *d);
 void sim_sms_fill(sim_device *d);
-void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks, sim_need *out);
+void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks,
+                 sim_need *out);
+
+/* device.c */
+sim_run *sim_run_new(sim_device *d);
+void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum); /* sets r->progress if it got anywhere */
+void sim_no_memory(sim_run *r);
+void sim_stats_add(const sim_run *r, sim_stats *to);
+void sim_float_default(void);
+/* workers.c */
+typedef struct sim_workers sim_workers;
+sim_workers *sim_workers_new(sim_device *d, uint32_t n);
+void sim_workers_free(sim_workers *w);
+sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used);
+void sim_workers_sum(const sim_workers *w, sim_stats *out);
 
 /* ------------------------------------------------------------------ access.c: memory */
 
-/* What an access does, for whoever does not have it compiled into a handler. In an op of memory, a is the place of the
- * address, x an offset to it, y a sim_access_flag, more a sim_moves. */
+/* What an access does, for whoever does not have it compiled into a handler. In an op of memory, a is the
+ * place of the address, x an offset to it, y a sim_access_flag, more a sim_moves. */
 typedef struct sim_moves {
-  uint8_t space; /* as the instruction says; of a function's parameters and results LOCAL, of a kernel's PARAM */
+  uint8_t
+      space; /* as the instruction says; of a function's parameters and results LOCAL, of a kernel's PARAM */
   uint8_t bytes; /* of an element */
   uint8_t n;     /* elements */
   uint8_t order, scope, proxy;
   uint8_t type, rop;
   bool is_signed, noftz;
   uint8_t reg_bits, lane_bytes; /* of the registers */
-  uint32_t places[8];  /* registers that are loaded or stored, or an atomic's operand b */
+  uint32_t places[8];           /* registers that are loaded or stored, or an atomic's operand b */
   uint32_t compare;    /* atom.cas: its operand c is what is stored, b what is compared; place of c */
   uint32_t results[8]; /* of an atomic; SIM_NOWHERE: none */
 } sim_moves;
 
 enum {
-  SIM_WIDE = 1,        /* lanes of the address have 8 bytes */
-  SIM_ORDERED = 2,     /* acquires or releases */
-  SIM_GLOBAL = 0,      /* and const, and a kernel's parameters */
+  SIM_WIDE = 1,    /* lanes of the address have 8 bytes */
+  SIM_ORDERED = 2, /* acquires or releases */
+  SIM_GLOBAL = 0,  /* and const, and a kernel's parameters */
   SIM_SHARED = 4,
   SIM_LOCAL = 8,
   SIM_GENERIC = 12,
   SIM_SPACES = 12
 };
 
-sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op, unsigned address_operand);
+sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op,
+                         unsigned address_operand);
 void sim_moves_regs(sim_build *w, const ptx_body *b, const ptx_operand *o, uint32_t places[8], sim_moves *m);
 
 typedef struct sim_found {
-  uint8_t *at;     /* NULL: no memory, or one that may not be used so */
+  uint8_t *at; /* NULL: no memory, or one that may not be used so */
   uint8_t space;
   bool misaligned;
   uint32_t rank;   /* shared memory of which block; SIM_NOWHERE: the own one */
   uint64_t offset; /* in shared or local memory; else the address */
 } sim_found;
-sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align, uint32_t lane,
-                   bool writes);
+sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t bytes, uint32_t align,
+                   uint32_t lane, bool writes);
 const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, uint8_t space, uint64_t address,
                              uint32_t bytes, uint32_t lane, bool writes);
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
@@ -579,12 +622,15 @@ static inline uint64_t sim_extend(const sim_moves *m, uint64_t v) {
 
 /* ------------------------------------------------------------------ define.c: only while r->defines */
 
-uint32_t sim_undefined_at(const sim_run *r, uint32_t place, bool own); /* lanes; own: not out of global memory */
-void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own, bool is_pred);
+uint32_t sim_undefined_at(const sim_run *r, uint32_t place,
+                          bool own); /* lanes; own: not out of global memory */
+void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own,
+                   bool is_pred);
 void sim_define_report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use);
 void sim_define_step(sim_run *r, const sim_op *o);
 void sim_define_frame(const sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
-void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to, uint32_t lanes);
+void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to,
+                     uint32_t lanes);
 bool sim_defined_memory(const sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes);
 void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes, bool defined);
 void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane, uint32_t bytes);
@@ -592,13 +638,13 @@ bool sim_define_begin(sim_device *d);
 bool sim_define_block(sim_block *b, uint64_t shared_begin);
 
 /* fault.c */
-const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane, uint64_t address,
-                              uint32_t bytes, const char *format, ...) __attribute__((format(printf, 7, 8)));
-void sim_place_fill(const sim_block *b, const sim_warp *w, const sim_func *f, const ptx_insn *i, uint32_t lane,
-                    sim_place *out);
+const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane,
+                              uint64_t address, uint32_t bytes, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+void sim_place_fill(const sim_block *b, const sim_warp *w, const sim_func *f, const ptx_insn *i,
+                    uint32_t lane, sim_place *out);
 
 /* builtin.c: functions that the machine itself has: vprintf, malloc, free, __assertfail */
-typedef struct sim_call sim_call;
 typedef bool sim_builtin(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args, uint8_t *result);
 sim_builtin *sim_builtin_find(const char *name);
 

@@ -1,7 +1,7 @@
-/* mbarrier.c: barrier objects in shared memory. The object is a word of 64 bits whose layout PTX leaves open; here:
- *   0-19 arrivals that the phase still lacks, 20-39 arrivals of a phase, 40-60 bytes still to come (signed),
- *   61 the phase's parity, 63 set: a valid object.
- * A state that an instruction returns is the word as it was before.
+/* mbarrier.c: barrier objects in shared memory. The object is a word of 64 bits whose layout PTX leaves open;
+ * here: 0-19 arrivals that the phase still lacks, 20-39 arrivals of a phase, 40-60 bytes still to come
+ * (signed), 61 the phase's parity, 63 set: a valid object. A state that an instruction returns is the word as
+ * it was before.
  *
  * Invariant: a phase ends when no arrival and no byte lacks; then the next begins at once.
  */
@@ -28,7 +28,7 @@ static uint64_t word(uint64_t pend, uint64_t expect, int64_t due, uint64_t phase
 
 typedef struct object_op {
   sim_moves m;
-  uint8_t what;      /* PTX_SEM_... */
+  uint8_t what; /* PTX_SEM_... */
   bool expect, no_complete, parity;
   uint32_t d, count; /* places, or SIM_NOWHERE */
 } object_op;
@@ -40,8 +40,8 @@ static uint64_t settle(uint64_t w) {
 }
 
 /* The object of one lane; NULL: a fault was raised. */
-static uint8_t *find_object(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t lane, bool fresh,
-                            sim_found *f) {
+static uint8_t *find_object(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t lane,
+                            bool fresh, sim_found *f) {
   *f = sim_find(r, space, address, 8, 8, lane, true);
   uint64_t w;
   if (!f->at || f->space != PTX_SPACE_SHARED) {
@@ -51,38 +51,40 @@ static uint8_t *find_object(sim_run *r, const sim_op *o, uint8_t space, uint64_t
   }
   memcpy(&w, f->at, 8);
   if (!fresh && !(w & VALID)) {
-    sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8, "no mbarrier object at shared address 0x%llx",
-                    (unsigned long long)f->offset);
+    sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8,
+                    "no mbarrier object at shared address 0x%llx", (unsigned long long)f->offset);
     return NULL;
   }
   return f->at;
 }
 
-static void say_object(sim_run *r, const sim_op *o, const object_op *p, const sim_found *f, uint32_t lane, uint64_t count,
-                       uint64_t before, bool completes, bool succeeded) {
+static void say_object(sim_run *r, const sim_op *o, const object_op *p, const sim_found *f, uint32_t lane,
+                       uint64_t count, uint64_t before, bool completes, bool succeeded) {
   if (!sim_watches(r, SIM_WATCH_SYNC))
     return;
-  sim_say(r, &(sim_event){.kind = SIM_EVENT_MBARRIER,
-                          .mbarrier = {.address = f->offset,
-                                       .rank = f->rank == SIM_NOWHERE ? r->block->rank : f->rank,
-                                       .count = (uint32_t)count,
-                                       .phase = before & PHASE ? 1 : 0,
-                                       .completes = completes,
-                                       .succeeded = succeeded,
-                                       .order = p->m.order,
-                                       .scope = p->m.scope}},
+  sim_say(r,
+          &(sim_event){.kind = SIM_EVENT_MBARRIER,
+                       .mbarrier = {.address = f->offset,
+                                    .rank = f->rank == SIM_NOWHERE ? r->block->rank : f->rank,
+                                    .count = (uint32_t)count,
+                                    .phase = before & PHASE ? 1 : 0,
+                                    .completes = completes,
+                                    .succeeded = succeeded,
+                                    .order = p->m.order,
+                                    .scope = p->m.scope}},
           UINT32_C(1) << lane, o);
 }
 
 /* What one lane does to the word; false: a fault was raised. */
-static bool change(sim_run *r, const sim_op *o, const object_op *p, uint64_t address, uint32_t lane, uint64_t count,
-                   uint64_t *w) {
+static bool change(sim_run *r, const sim_op *o, const object_op *p, uint64_t address, uint32_t lane,
+                   uint64_t count, uint64_t *w) {
   uint64_t pend = pending(*w), expect = expected(*w);
   int64_t due = bytes_due(*w);
   switch (p->what) {
   case PTX_SEM_INIT:
     if (count == 0 || count > COUNT_MASK) {
-      sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8, "mbarrier.init for %llu arrivals", (unsigned long long)count);
+      sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8, "mbarrier.init for %llu arrivals",
+                      (unsigned long long)count);
       return false;
     }
     *w = word(count, count, 0, 0);
@@ -101,8 +103,9 @@ static bool change(sim_run *r, const sim_op *o, const object_op *p, uint64_t add
     if (p->expect)
       due += (int64_t)count;
     if (n == 0 || n > pend || (p->no_complete && n == pend)) {
-      sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8, "%llu arrivals at an mbarrier object that lacks %llu",
-                      (unsigned long long)n, (unsigned long long)pend);
+      sim_fault_raise(r, o, SIM_FAULT_INSTRUCTION, lane, address, 8,
+                      "%llu arrivals at an mbarrier object that lacks %llu", (unsigned long long)n,
+                      (unsigned long long)pend);
       return false;
     }
     if (p->what == PTX_SEM_ARRIVE_DROP)
@@ -116,7 +119,8 @@ static bool change(sim_run *r, const sim_op *o, const object_op *p, uint64_t add
 static uint64_t address_at(const sim_op *o, const sim_ctx *c, uint32_t i) {
   int64_t offset = (int32_t)o->x;
   const void *a = sim_at(c, o->a);
-  return o->y & SIM_WIDE ? ((const uint64_t *)a)[i] + (uint64_t)offset : (uint32_t)(((const uint32_t *)a)[i] + (uint32_t)offset);
+  return o->y & SIM_WIDE ? ((const uint64_t *)a)[i] + (uint64_t)offset
+                         : (uint32_t)(((const uint32_t *)a)[i] + (uint32_t)offset);
 }
 
 static const sim_op *act(const sim_op *o, sim_ctx *c) {
@@ -158,7 +162,8 @@ static const sim_op *test(const sim_op *o, sim_ctx *c) {
     if (!at)
       return NULL;
     memcpy(&w, at, 8);
-    asked = p->parity ? (((const uint32_t *)sim_at(c, p->count))[i] & 1 ? PHASE : 0) : ((const uint64_t *)sim_at(c, p->count))[i] & PHASE;
+    asked = p->parity ? (((const uint32_t *)sim_at(c, p->count))[i] & 1 ? PHASE : 0)
+                      : ((const uint64_t *)sim_at(c, p->count))[i] & PHASE;
     bool done = (w & PHASE) != asked;
     over |= (uint32_t)done << i;
     if (r->probe)
@@ -176,16 +181,17 @@ static const sim_op *pending_count(const sim_op *o, sim_ctx *c) {
   const uint64_t *a = sim_at(c, o->a);
   uint32_t *d = sim_at(c, o->d);
   SIM_EACH(i, c->mask)
-    d[i] = (uint32_t)pending(a[i]);
+  d[i] = (uint32_t)pending(a[i]);
   return o + 1;
 }
 
-bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank, uint32_t bytes,
-                           uint32_t lane) {
+bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank,
+                           uint32_t bytes, uint32_t lane) {
   static const object_op p = {.what = PTX_SEM_COMPLETE_TX, .d = SIM_NOWHERE, .count = SIM_NOWHERE};
   sim_found f;
   if (rank != SIM_NOWHERE) /* the object at the same place in another block */
-    address = (address & SIM_OFFSET_MASK) | (uint64_t)(rank + 1) << SIM_RANK_SHIFT, space = PTX_SPACE_SHARED_CLUSTER;
+    address = (address & SIM_OFFSET_MASK) | (uint64_t)(rank + 1) << SIM_RANK_SHIFT,
+    space = PTX_SPACE_SHARED_CLUSTER;
   uint8_t *at = find_object(r, o, space, address, lane, false, &f);
   uint64_t w, before;
   if (!at)
@@ -199,8 +205,8 @@ bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t 
   return true;
 }
 
-/* cp.async.mbarrier.arrive: the copies are done already, so it arrives at once. Without .noinc the arrival was not
- * among those expected, and the two cancel out. */
+/* cp.async.mbarrier.arrive: the copies are done already, so it arrives at once. Without .noinc the arrival
+ * was not among those expected, and the two cancel out. */
 static const sim_op *copies_arrive(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const object_op *p = o->more;

@@ -1,8 +1,9 @@
-/* memory.c: the device's global memory: one reserved range at a fixed address, allocations in it by granules, and
- * ranges of the host that kernels may use. Knows exact sizes, but lets kernels reach to the end of a granule, as a
- * GPU's padding does; who wants it exact asks sim_memory_find.
+/* memory.c: the device's global memory: one reserved range at a fixed address, allocations in it by granules,
+ * and ranges of the host that kernels may use. Knows exact sizes, but lets kernels reach to the end of a
+ * granule, as a GPU's padding does; who wants it exact asks sim_memory_find.
  *
- * Invariant: granules[i] is not 0 if and only if a span covers granule i; spans are sorted and do not overlap.
+ * Invariant: granules[i] is not 0 if and only if a span covers granule i; spans are sorted and do not
+ * overlap.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -16,6 +17,10 @@
 #endif
 
 #define DEVICE_STRIDE UINT64_C(0x4000000000) /* address range of one device: 256 GiB */
+
+static uint64_t base_of(const sim_memory *m) {
+  return (uint64_t)(uintptr_t)m->base;
+}
 
 static void *reserve(void *at, uint64_t bytes, int protection) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
@@ -34,10 +39,13 @@ bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index) {
   if (bytes > DEVICE_STRIDE)
     bytes = DEVICE_STRIDE;
   *m = (sim_memory){.bytes = bytes, .limit = bytes, .next_number = 1, .heap_limit = 8u << 20};
-  m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes, PROT_READ | PROT_WRITE);
+  m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes,
+                    PROT_READ | PROT_WRITE);
   if (!m->base)
     return false;
   m->end = m->base + bytes;
+  m->low_end = base_of(m) + SIM_GRANULE;
+  m->top = base_of(m) + bytes;
   m->granules = reserve(NULL, bytes / SIM_GRANULE, PROT_READ | PROT_WRITE);
   /* nothing else may ever lie in the windows of generic addresses; another device may hold them already */
   reserve((void *)(uintptr_t)SIM_SHARED_WINDOW, 3 * SIM_WINDOW_BYTES, PROT_NONE);
@@ -97,34 +105,55 @@ static void take_out(sim_span *spans, uint32_t *n, uint32_t at) {
   --*n;
 }
 
-/* First fit over the gaps; addresses are a pure function of the calls so far. */
+/* What the host allocates lies at the low end, first fit over the gaps. What the machine itself needs grows
+ * down from the other end, so that it does not move into what a program has just freed and may still use by
+ * mistake. Addresses are a pure function of the calls so far. */
+static uint64_t find_low(const sim_memory *m, uint64_t size) {
+  uint64_t begin = base_of(m) + SIM_GRANULE, at = begin; /* the range's begin is no address */
+  if (m->low_used < m->low_end - begin)
+    for (uint32_t i = 0; i < m->n_spans && m->spans[i].begin < m->low_end; i++) {
+      if (m->spans[i].begin - at >= size)
+        return at;
+      at = m->spans[i].end;
+    }
+  return m->top - m->low_end >= size ? m->low_end : 0;
+}
+
+static uint64_t find_high(const sim_memory *m, uint64_t size) {
+  if (m->top - m->low_end >= size)
+    return m->top - size;
+  uint64_t end = base_of(m) + m->bytes; /* what was given back between */
+  for (uint32_t i = m->n_spans; i-- > 0 && m->spans[i].begin >= m->top;) {
+    if (end - m->spans[i].end >= size)
+      return end - size;
+    end = m->spans[i].begin;
+  }
+  return 0;
+}
+
 uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name) {
   uint64_t size = ((bytes ? bytes : 1) + SIM_GRANULE - 1) / SIM_GRANULE * SIM_GRANULE;
-  uint64_t base = (uint64_t)(uintptr_t)m->base, begin = base + SIM_GRANULE; /* the range's begin is no address */
+  bool low = kind == SIM_MEMORY_GLOBAL, constant = kind == SIM_MEMORY_CONST || kind == SIM_MEMORY_PARAM;
   if (size < bytes || size > m->bytes || m->used + size > m->limit)
     return 0;
-  uint32_t i = 0;
-  if (m->n_spans && (m->spans[m->n_spans - 1].end - m->spans[0].begin) == m->used && m->spans[0].begin == begin)
-    i = m->n_spans; /* no gaps: the usual case */
-  for (; i < m->n_spans; i++) {
-    uint64_t from = i ? m->spans[i - 1].end : begin;
-    if (m->spans[i].begin - from >= size)
-      break;
-  }
-  uint64_t at = i ? m->spans[i - 1].end : begin;
-  if (i == m->n_spans && base + m->bytes - at < size)
+  uint64_t at = low ? find_low(m, size) : find_high(m, size);
+  if (!at)
     return 0;
   sim_span s = {at, at + size, {at, bytes, m->next_number, kind, name}};
-  if (!insert(&m->spans, &m->n_spans, &m->cap_spans, i, s))
+  if (!insert(&m->spans, &m->n_spans, &m->cap_spans, span_index(m->spans, m->n_spans, at), s))
     return 0;
   m->next_number++;
   m->used += size;
-  if (at + size > m->high)
-    m->high = at + size;
-  bool constant = kind == SIM_MEMORY_CONST || kind == SIM_MEMORY_PARAM;
-  memset(m->granules + (at - base) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN, size / SIM_GRANULE);
+  if (low) {
+    m->low_used += size;
+    m->low_end = at + size > m->low_end ? at + size : m->low_end;
+  } else if (at < m->top) {
+    m->top = at;
+  }
+  memset(m->granules + (at - base_of(m)) / SIM_GRANULE, constant ? SIM_READ_ONLY : SIM_PLAIN,
+         size / SIM_GRANULE);
   if (m->defined)
-    memset(m->defined + (at - base) / 8, constant || kind == SIM_MEMORY_MODULE ? 0xff : 0, size / 8);
+    memset(m->defined + (at - base_of(m)) / 8, constant || kind == SIM_MEMORY_MODULE ? 0xff : 0, size / 8);
   return at;
 }
 
@@ -137,7 +166,15 @@ bool sim_memory_give(sim_memory *m, uint64_t address) {
   if (size >= 1u << 20) /* large pieces go back to the system */
     madvise((void *)(uintptr_t)address, size / 4096 * 4096, MADV_DONTNEED);
   m->used -= size;
+  bool low = address < m->low_end;
   take_out(m->spans, &m->n_spans, i);
+  if (low) {
+    m->low_used -= size;
+    if (address + size == m->low_end)
+      m->low_end = i ? m->spans[i - 1].end : base_of(m) + SIM_GRANULE;
+  } else if (address == m->top) {
+    m->top = i < m->n_spans ? m->spans[i].begin : base_of(m) + m->bytes;
+  }
   return true;
 }
 
@@ -147,7 +184,8 @@ uint64_t sim_memory_new(sim_device *d, uint64_t bytes) {
 
 bool sim_memory_free(sim_device *d, uint64_t address) {
   const sim_span *s = sim_span_at(d->memory.spans, d->memory.n_spans, address);
-  return s && s->begin == address && s->info.kind == SIM_MEMORY_GLOBAL && sim_memory_give(&d->memory, address);
+  return s && s->begin == address && s->info.kind == SIM_MEMORY_GLOBAL &&
+         sim_memory_give(&d->memory, address);
 }
 
 void sim_memory_amount(const sim_device *d, uint64_t *free_bytes, uint64_t *total_bytes) {
@@ -173,7 +211,8 @@ static bool host_add(sim_memory *m, uint64_t begin, uint64_t bytes, sim_memory_k
 }
 
 bool sim_host_register(sim_device *d, void *memory, uint64_t bytes, bool watched) {
-  return bytes && host_add(&d->memory, (uint64_t)(uintptr_t)memory, bytes, watched ? SIM_MEMORY_HOST : SIM_MEMORY_GLOBAL);
+  return bytes && host_add(&d->memory, (uint64_t)(uintptr_t)memory, bytes,
+                           watched ? SIM_MEMORY_HOST : SIM_MEMORY_GLOBAL);
 }
 
 bool sim_host_unregister(sim_device *d, void *memory) {
@@ -185,9 +224,11 @@ bool sim_host_unregister(sim_device *d, void *memory) {
   return true;
 }
 
-/* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside. */
+/* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside.
+ */
 bool sim_peer_enable(sim_device *d, sim_device *other) {
-  return d != other && host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST);
+  return d != other &&
+         host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST);
 }
 
 void sim_heap_limit(sim_device *d, uint64_t bytes) {
@@ -203,13 +244,15 @@ void sim_memory_define(sim_device *d, uint64_t address, uint64_t bytes, bool def
     return;
   uint64_t end = at + bytes;
   for (; at < end && (at & 7); at++)
-    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+    m->defined[at / 8] =
+        (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
   if (end - at >= 8) {
     memset(m->defined + at / 8, defined ? 0xff : 0, (end - at) / 8);
     at = end / 8 * 8;
   }
   for (; at < end; at++)
-    m->defined[at / 8] = (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
+    m->defined[at / 8] =
+        (uint8_t)(defined ? m->defined[at / 8] | 1 << (at & 7) : m->defined[at / 8] & ~(1 << (at & 7)));
 }
 
 static bool is_defined(const sim_memory *m, uint64_t address) {

@@ -1,6 +1,6 @@
-/* module.c: a module's variables get memory and initial values, its names get addresses, its kernels are decoded when
- * asked for. An .extern symbol is sought in the modules loaded before: that is all the linking that separately
- * compiled programs need.
+/* module.c: a module's variables get memory and initial values, its names get addresses, its kernels are
+ * decoded when asked for. An .extern symbol is sought in the modules loaded before: that is all the linking
+ * that separately compiled programs need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +119,11 @@ static char *place(sim_module *m) {
       continue;
     }
     bool constant = v->space == PTX_SPACE_CONST;
-    uint64_t at = sim_memory_take(&m->device->memory, v->bytes, constant ? SIM_MEMORY_CONST : SIM_MEMORY_MODULE, v->name);
+    uint64_t at = sim_memory_take(&m->device->memory, v->bytes,
+                                  constant ? SIM_MEMORY_CONST : SIM_MEMORY_MODULE, v->name);
     if (!at)
-      return message("%s: no memory for variable %s of %llu bytes", p->name, v->name, (unsigned long long)v->bytes);
+      return message("%s: no memory for variable %s of %llu bytes", p->name, v->name,
+                     (unsigned long long)v->bytes);
     m->symbols[k] = (sim_symbol){at, true, true};
     uint8_t *to = (uint8_t *)(uintptr_t)at;
     memset(to, 0, v->bytes);
@@ -139,7 +141,8 @@ static char *place(sim_module *m) {
   return NULL;
 }
 
-sim_module *sim_module_new(sim_device *d, ptx_module *program, sim_module *const *others, uint32_t n_others, char **error) {
+sim_module *sim_module_new(sim_device *d, ptx_module *program, sim_module *const *others, uint32_t n_others,
+                           char **error) {
   *error = NULL;
   if (program->address_bits != 64) {
     *error = message("%s: addresses of 32 bits are not modelled", program->name);
@@ -260,9 +263,12 @@ void sim_kernel_get(const sim_kernel *k, sim_kernel_info *out) {
   const sim_code *c = k->code;
   const sim_limits *l = &k->module->device->options.limits;
   const ptx_func *f = k->decl;
-  uint64_t max = (uint64_t)f->maxntid[0] * f->maxntid[1] * f->maxntid[2], req = (uint64_t)f->reqntid[0] * f->reqntid[1] * f->reqntid[2];
+  uint64_t max = (uint64_t)f->maxntid[0] * f->maxntid[1] * f->maxntid[2],
+           req = (uint64_t)f->reqntid[0] * f->reqntid[1] * f->reqntid[2];
   *out = (sim_kernel_info){.name = f->name,
-                           .max_threads = req ? (uint32_t)req : max && max < l->threads_per_block ? (uint32_t)max : l->threads_per_block,
+                           .max_threads = req                                 ? (uint32_t)req
+                                          : max && max < l->threads_per_block ? (uint32_t)max
+                                                                              : l->threads_per_block,
                            .shared_bytes = c->shared_bytes - l->shared_reserved,
                            .const_bytes = k->module->const_bytes,
                            .local_bytes = c->funcs[0]->local_bytes,
@@ -278,7 +284,8 @@ void sim_kernel_get(const sim_kernel *k, sim_kernel_info *out) {
   memcpy(out->reqnctapercluster, f->reqnctapercluster, sizeof out->reqnctapercluster);
 }
 
-void sim_kernel_param(const sim_kernel *k, uint32_t index, uint32_t *offset, uint32_t *bytes, uint32_t *type) {
+void sim_kernel_param(const sim_kernel *k, uint32_t index, uint32_t *offset, uint32_t *bytes,
+                      uint32_t *type) {
   const ptx_var *v = &k->decl->params[index];
   *offset = (uint32_t)v->offset;
   *bytes = (uint32_t)v->bytes;

@@ -1,9 +1,11 @@
-/* occupancy.c: how many blocks fit, and which limit binds. Pure functions of a GPU's limits and a kernel's needs; the
- * scheduler (launch.c) hands out the same amounts, so what is promised here is what becomes resident. */
+/* occupancy.c: how many blocks fit, and which limit binds. Pure functions of a GPU's limits and a kernel's
+ * needs; the scheduler (launch.c) hands out the same amounts, so what is promised here is what becomes
+ * resident. */
 #include "sim/launch.h"
 
 const char *sim_limit_name(sim_limit_kind k) {
-  static const char *const names[] = {"none", "blocks", "threads", "warps", "registers", "shared memory", "cluster size"};
+  static const char *const names[] = {"none",      "blocks",        "threads",     "warps",
+                                      "registers", "shared memory", "cluster size"};
   return (unsigned)k < BASE_COUNT(names) ? names[k] : "?";
 }
 
@@ -37,7 +39,8 @@ sim_fit sim_occupancy(const sim_limits *l, const sim_need *need) {
                       {SIM_LIMIT_REGISTERS, l->registers_per_sm ? one.registers_of_sm : 0, one.registers},
                       {SIM_LIMIT_SHARED, l->shared_per_sm, one.shared}};
   for (unsigned i = 0; i < BASE_COUNT(limits); i++)
-    if ((limits[i].have || (limits[i].kind == SIM_LIMIT_REGISTERS && l->registers_per_sm)) && limits[i].want && limits[i].have / limits[i].want < fit.per_sm) {
+    if ((limits[i].have || (limits[i].kind == SIM_LIMIT_REGISTERS && l->registers_per_sm)) &&
+        limits[i].want && limits[i].have / limits[i].want < fit.per_sm) {
       fit.per_sm = limits[i].have / limits[i].want;
       fit.limit = limits[i].kind;
     }

@@ -1,6 +1,7 @@
-/* place.c: where operands are. A register has its place from flow.c; a constant becomes a vector of the kernel's pool;
- * what is the same in a whole block (grid numbers, parameters, addresses of shared variables) gets a place in the
- * block's pool and a recipe that fills it when a block starts; what differs by lane alone is a constant vector.
+/* place.c: where operands are. A register has its place from flow.c; a constant becomes a vector of the
+ * kernel's pool; what is the same in a whole block (grid numbers, parameters, addresses of shared variables)
+ * gets a place in the block's pool and a recipe that fills it when a block starts; what differs by lane alone
+ * is a constant vector.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,8 @@ static uint32_t recipe(sim_build *w, sim_recipe r) {
   sim_code *c = w->code;
   for (uint32_t k = 0; k < c->n_recipes; k++) {
     const sim_recipe *have = &c->recipes[k];
-    if (have->kind == r.kind && have->part == r.part && have->bytes == r.bytes && have->lane_bytes == r.lane_bytes &&
-        have->what == r.what && have->is_signed == r.is_signed)
+    if (have->kind == r.kind && have->part == r.part && have->bytes == r.bytes &&
+        have->lane_bytes == r.lane_bytes && have->what == r.what && have->is_signed == r.is_signed)
       return have->place;
   }
   r.place = sim_pool_place(c, r.lane_bytes);
@@ -127,7 +128,8 @@ uint32_t sim_sreg_place(sim_build *w, uint32_t sreg, uint32_t part) {
     return *made;
   }
   default:
-    c->uses_reserved |= sreg >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && sreg <= PTX_SREG_RESERVED_SMEM_OFFSET_1;
+    c->uses_reserved |=
+        sreg >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && sreg <= PTX_SREG_RESERVED_SMEM_OFFSET_1;
     c->uses_grid_workspace |= sreg == PTX_SREG_ENVREG1 || sreg == PTX_SREG_ENVREG2;
     return recipe(w, (sim_recipe){.kind = SIM_RECIPE_SREG,
                                   .part = (uint8_t)part,
@@ -168,7 +170,8 @@ static const ptx_var *defined_shared(const sim_func *f, const ptx_var *v) {
     return v;
   for (const sim_module *m = f->module->device->modules; m; m = m->next) {
     uint32_t k = ptx_find_var(m->ptx, v->name);
-    if (k != PTX_NONE && m->ptx->vars[k].space == PTX_SPACE_SHARED && m->ptx->vars[k].linkage != PTX_LINK_EXTERN)
+    if (k != PTX_NONE && m->ptx->vars[k].space == PTX_SPACE_SHARED &&
+        m->ptx->vars[k].linkage != PTX_LINK_EXTERN)
       return &m->ptx->vars[k];
   }
   return v;
@@ -180,7 +183,8 @@ static uint32_t var_place(sim_build *w, const ptx_operand *o, int64_t offset, ui
   const ptx_var *v = var_of(f, o);
   if (v->space == PTX_SPACE_SHARED) {
     v = defined_shared(f, v);
-    sim_recipe r = {.kind = v->unsized ? SIM_RECIPE_DYNAMIC : SIM_RECIPE_SHARED, .lane_bytes = (uint8_t)lane_bytes};
+    sim_recipe r = {.kind = v->unsized ? SIM_RECIPE_DYNAMIC : SIM_RECIPE_SHARED,
+                    .lane_bytes = (uint8_t)lane_bytes};
     if (v->unsized && v->align > w->code->shared_align)
       w->code->shared_align = v->align;
     r.what = (v->unsized ? 0 : shared_offset(w, v)) + (uint32_t)offset;
@@ -272,7 +276,8 @@ uint32_t sim_operand_bits(const ptx_body *b, const ptx_operand *o) {
   return ptx_type_bits((ptx_type)o->type);
 }
 
-uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o, int64_t *offset, bool *wide) {
+uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o, int64_t *offset,
+                           bool *wide) {
   *offset = 0, *wide = true;
   if (o->kind == PTX_MEM_IMM)
     return sim_constant(w, (uint64_t)o->offset, 8);
@@ -282,7 +287,8 @@ uint32_t sim_address_place(sim_build *w, const ptx_body *b, const ptx_operand *o
     return sim_place_at(w, b, &(ptx_operand){.kind = PTX_REG, .index = o->index});
   }
   const ptx_var *v = var_of(w->f, o);
-  if ((v->space == PTX_SPACE_LOCAL || v->space == PTX_SPACE_PARAM) && o->in_body && !is_kernel_param(w->f, o)) {
+  if ((v->space == PTX_SPACE_LOCAL || v->space == PTX_SPACE_PARAM) && o->in_body &&
+      !is_kernel_param(w->f, o)) {
     *wide = false;
     *offset += w->f->vars[o->index];
     return w->f->decl->entry ? sim_constant(w, 0, 4) : w->f->link + (uint32_t)offsetof(sim_link, local);

@@ -1,11 +1,12 @@
-/* probe.c: loops that do nothing but wait. When a unit has spent several quanta in one loop, it goes round once more the
- * slow way, and is looked at: which words it reads, whether a byte changes, whether it asks for the time, and whether
- * the registers that its way depends on are the same at the head as before. If they are and nothing changed, every
- * further round would be the same until one of the words differs: the unit sleeps and costs nothing. That makes "nobody
- * can move" exact. A loop that only looks at the clock besides is put last instead.
+/* probe.c: loops that do nothing but wait. When a unit has spent several quanta in one loop, it goes round
+ * once more the slow way, and is looked at: which words it reads, whether a byte changes, whether it asks for
+ * the time, and whether the registers that its way depends on are the same at the head as before. If they are
+ * and nothing changed, every further round would be the same until one of the words differs: the unit sleeps
+ * and costs nothing. That makes "nobody can move" exact. A loop that only looks at the clock besides is put
+ * last instead.
  *
- * The registers that count are those which decide about branches, addresses, stored values or who takes part, directly
- * or through others in the loop. A counter of rounds that decides nothing does not count.
+ * The registers that count are those which decide about branches, addresses, stored values or who takes part,
+ * directly or through others in the loop. A counter of rounds that decides nothing does not count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,10 +115,15 @@ out:
 }
 
 static const sim_slice *slice_of(const sim_func *f, uint32_t head) {
-  for (const sim_slice *s = f->slices; s; s = s->next)
-    if (s->head == head)
-      return s;
-  return make_slice((sim_func *)f, head); /* a cache: the code itself does not change */
+  mtx_t *lock = &f->module->device->lock;
+  mtx_lock(lock);
+  const sim_slice *s = f->slices;
+  while (s && s->head != head)
+    s = s->next;
+  if (!s)
+    s = make_slice((sim_func *)f, head); /* a cache: the code itself does not change */
+  mtx_unlock(lock);
+  return s;
 }
 
 void sim_slices_free(sim_func *f) {
@@ -187,8 +193,8 @@ static bool same_registers(const sim_warp *w, const sim_unit *u, const sim_probe
         return false;
     } else {
       SIM_EACH(i, u->mask)
-        if (memcmp(now + i * lane, was + i * lane, lane))
-          return false;
+      if (memcmp(now + i * lane, was + i * lane, lane))
+        return false;
     }
     was += n;
   }
@@ -244,7 +250,7 @@ void sim_probe_end(sim_run *r) {
   u->polls = p->clock;
   sim_unit_state_set(r->warp, u, SIM_SLEEPS);
   if (!p->clock)
-    r->device->stats.loops_slept++;
+    r->stats.loops_slept++;
   if (sim_watches(r, SIM_WATCH_SYNC)) {
     sim_word words[64];
     uint32_t n = p->n_watched < 64 ? p->n_watched : 64;

@@ -1,10 +1,12 @@
-/* sched.c: who of a warp goes next. A warp's lanes are in units: those of a unit stand at one op, in one frame. Lanes
- * that part become two units; units that stand at the same place become one. The unit with the lowest key runs, which
- * is the one deepest in calls, and then the one furthest behind in the order of the blocks: so lanes that parted meet
- * again where their ways do. A unit whose turn is used up yields to the others, which makes every lane that can move
- * do so in the end. What a unit may run before it is asked (its quantum) ends only at loops' heads and calls.
+/* sched.c: who of a warp goes next. A warp's lanes are in units: those of a unit stand at one op, in one
+ * frame. Lanes that part become two units; units that stand at the same place become one. The unit with the
+ * lowest key runs, which is the one deepest in calls, and then the one furthest behind in the order of the
+ * blocks: so lanes that parted meet again where their ways do. A unit whose turn is used up yields to the
+ * others, which makes every lane that can move do so in the end. What a unit may run before it is asked (its
+ * quantum) ends only at loops' heads and calls.
  *
- * Invariant: every live lane is in exactly one unit; ready, asleep and at_warp name the units in these states.
+ * Invariant: every live lane is in exactly one unit; ready, asleep and at_warp name the units in these
+ * states.
  */
 #include "sim/machine.h"
 
@@ -125,7 +127,11 @@ void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o) {
 static sim_unit *choose(sim_run *r, sim_warp *w, sim_unit *usual) {
   uint64_t ids[SIM_LANES];
   uint32_t units[SIM_LANES], n = 0;
-  sim_choice c = {.kind = SIM_CHOOSE_UNIT, .launch = r->grid->id, .block = r->block->number, .warp = w->index, .ids = ids};
+  sim_choice c = {.kind = SIM_CHOOSE_UNIT,
+                  .launch = r->grid->id,
+                  .block = r->block->number,
+                  .warp = w->index,
+                  .ids = ids};
   SIM_EACH(k, w->ready) {
     if (&w->units[k] == usual)
       c.usual = n;
@@ -170,7 +176,7 @@ static sim_unit *next_unit(sim_run *r, sim_warp *w) {
   sim_unit *u = lowest(w, false);
   if (!u) {
     SIM_EACH(k, w->ready)
-      w->units[k].yielded = false;
+    w->units[k].yielded = false;
     u = lowest(w, true);
   }
   if (sim_watches(r, SIM_WATCH_CHOICES) && r->watcher->choose)
@@ -195,7 +201,8 @@ static sim_unit *next_unit(sim_run *r, sim_warp *w) {
       sim_probe_spoil(u->probe);
     if (sim_watches(r, SIM_WATCH_FLOW)) {
       r->unit = u;
-      sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = parts, .joins = true}}, u->mask, u->pc);
+      sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = parts, .joins = true}}, u->mask,
+              u->pc);
     }
   }
   return u;
@@ -232,7 +239,8 @@ static void run_steps(sim_run *r, const sim_op *o) {
   }
 }
 
-/* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all. */
+/* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
+ */
 static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
     u->loop = u->pc, u->loops = 0, u->next_probe = 2;

@@ -1,5 +1,5 @@
-/* trace.c: a watcher that writes one line for each event. It is the first user of hooks.h and tests it; a person may
- * read it too. Addresses are those of the device, which do not differ from run to run. */
+/* trace.c: a watcher that writes one line for each event. It is the first user of hooks.h and tests it; a
+ * person may read it too. Addresses are those of the device, which do not differ from run to run. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ static const char *mod(unsigned m) {
 }
 
 static void put_access(base_text *t, const sim_access *a) {
-  base_putf(t, " %s%s %s %s %s %u bytes", a->reads ? "r" : "", a->writes ? "w" : "", mod(a->space), mod(a->order), mod(a->scope),
-            a->bytes);
+  base_putf(t, " %s%s %s %s %s %u bytes", a->reads ? "r" : "", a->writes ? "w" : "", mod(a->space),
+            mod(a->order), mod(a->scope), a->bytes);
   SIM_EACH(i, a->who->lanes) {
     base_putf(t, " %u:%" PRIx64, i, a->address[i]);
     if (a->reads)
@@ -49,15 +49,16 @@ static sim_answer event(void *user, const sim_event *e) {
   case SIM_EVENT_ARRIVE:
   case SIM_EVENT_COMPLETE:
   case SIM_EVENT_LEAVE:
-    base_putf(t, " %s %u phase %" PRIu64 " have %u want %u", e->barrier.cluster ? "cluster" : "barrier", e->barrier.number,
-              e->barrier.phase, e->barrier.have, e->barrier.want);
+    base_putf(t, " %s %u phase %" PRIu64 " have %u want %u", e->barrier.cluster ? "cluster" : "barrier",
+              e->barrier.number, e->barrier.phase, e->barrier.have, e->barrier.want);
     break;
   case SIM_EVENT_COLLECTIVE:
     base_putf(t, " met %08x%s", e->collective.met, e->collective.many_places ? " at several places" : "");
     break;
   case SIM_EVENT_MBARRIER:
-    base_putf(t, " at %" PRIx64 " count %u phase %" PRIu64 "%s%s", e->mbarrier.address, e->mbarrier.count, e->mbarrier.phase,
-              e->mbarrier.completes ? " completes" : "", e->mbarrier.succeeded ? " over" : "");
+    base_putf(t, " at %" PRIx64 " count %u phase %" PRIu64 "%s%s", e->mbarrier.address, e->mbarrier.count,
+              e->mbarrier.phase, e->mbarrier.completes ? " completes" : "",
+              e->mbarrier.succeeded ? " over" : "");
     break;
   case SIM_EVENT_COPY:
     if (e->copy.waits)

@@ -1,14 +1,19 @@
 /* wait.c: who waits for whom, for a report of a hang; what a launch has resident; names of events. */
 #include "sim/machine.h"
 
-static void tell_unit(const sim_device *d, sim_block *b, sim_warp *w, sim_unit *u, void (*tell)(void *, const sim_wait *), void *user) {
-  static const uint8_t kinds[] = {[SIM_READY] = SIM_WAIT_MEMORY,    [SIM_AT_BARRIER] = SIM_WAIT_BARRIER,
-                                  [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER, [SIM_AT_WARP] = SIM_WAIT_WARP,
-                                  [SIM_AT_GRID] = SIM_WAIT_GRID,    [SIM_RESTS] = SIM_WAIT_MEMORY,
-                                  [SIM_SLEEPS] = SIM_WAIT_MEMORY};
+static void tell_unit(const sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
+                      void (*tell)(void *, const sim_wait *), void *user) {
+  static const uint8_t kinds[] = {
+      [SIM_READY] = SIM_WAIT_MEMORY, [SIM_AT_BARRIER] = SIM_WAIT_BARRIER, [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER,
+      [SIM_AT_WARP] = SIM_WAIT_WARP, [SIM_AT_GRID] = SIM_WAIT_GRID,       [SIM_RESTS] = SIM_WAIT_MEMORY,
+      [SIM_SLEEPS] = SIM_WAIT_MEMORY};
   enum { MOST = 64 };
   sim_word words[MOST];
-  sim_wait x = {.kind = (sim_wait_kind)kinds[u->state], .launch = b->grid->id, .warp = w->index, .lanes = u->mask, .words = words};
+  sim_wait x = {.kind = (sim_wait_kind)kinds[u->state],
+                .launch = b->grid->id,
+                .warp = w->index,
+                .lanes = u->mask,
+                .words = words};
   const ptx_insn *i = u->pc->insn < u->func->body->n_insns ? &u->func->body->insns[u->pc->insn] : NULL;
   (void)d;
   sim_place_fill(b, w, u->func, i, sim_first(u->mask), &x.place);
@@ -32,7 +37,7 @@ void sim_waiting(sim_device *d, void (*tell)(void *user, const sim_wait *w), voi
   while (b) {
     for (uint32_t w = 0; b->started && w < b->n_warps; w++)
       SIM_EACH(k, b->warps[w].used)
-        tell_unit(d, b, &b->warps[w], &b->warps[w].units[k], tell, user);
+    tell_unit(d, b, &b->warps[w], &b->warps[w].units[k], tell, user);
     b = b->next == d->current ? NULL : b->next;
   }
   for (const sim_grid *g = d->grids; g; g = g->next)
@@ -59,8 +64,10 @@ bool sim_residency_of(const sim_device *d, uint64_t launch, sim_residency *out) 
 }
 
 const char *sim_event_name(sim_event_kind k) {
-  static const char *const names[] = {"launch", "launch-end", "block", "block-end", "access", "fence", "arrive", "complete", "leave",
-                                      "collective", "collective-wait", "mbarrier", "copy", "branch", "call", "return", "exit",
-                                      "undefined", "sleep", "wake", "heap", "fault", "allocate", "free", "host-copy", "stream"};
+  static const char *const names[] = {
+      "launch",   "launch-end", "block",      "block-end",       "access",   "fence", "arrive",
+      "complete", "leave",      "collective", "collective-wait", "mbarrier", "copy",  "branch",
+      "call",     "return",     "exit",       "undefined",       "sleep",    "wake",  "heap",
+      "fault",    "allocate",   "free",       "host-copy",       "stream"};
   return (unsigned)k < BASE_COUNT(names) ? names[k] : "?";
 }

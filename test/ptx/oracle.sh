@@ -1,5 +1,6 @@
 #!/bin/sh
-# A second opinion: ptxas takes every file that must pass and refuses every file that must be refused. 77: no ptxas.
+# oracle.sh [T_PTX]: a second opinion. ptxas takes every file that must pass, and what T_PTX prints of it, and refuses
+# every file that must be refused. 77: no ptxas.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 PTXAS=${PTXAS:-ptxas}
@@ -26,8 +27,14 @@ trap 'rm -f "$small"' EXIT
 
 for f in "$here"/*.ptx "$here"/rows/*.ptx; do
   seen=$((seen + 1))
-  "$PTXAS" -c -arch="$(target "$f")" "$f" -o /dev/null >/dev/null 2>&1 && continue
-  if knows "$f"; then
+  if "$PTXAS" -c -arch="$(target "$f")" "$f" -o /dev/null >/dev/null 2>&1; then
+    test $# -gt 0 || continue
+    "$1" print "$f" >"$small" 2>/dev/null
+    "$PTXAS" -c -arch="$(target "$f")" "$small" -o /dev/null >/dev/null 2>&1 || {
+      echo "ptxas refuses what is printed of $f"
+      wrong=$((wrong + 1))
+    }
+  elif knows "$f"; then
     echo "ptxas refuses $f"
     wrong=$((wrong + 1))
   else

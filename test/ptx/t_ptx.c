@@ -421,7 +421,8 @@ static const char *word(unsigned mod) {
 }
 
 /* "// access: r global acquire gpu - 4x1": what is done, space, order, scope, proxy, bytes x elements; "; "
- * between two, "none" for none. Each instruction with such a comment on its line is checked. */
+ * between two, "none" for none, "fence" with order, scope, proxy, space. Each instruction with such a comment
+ * on its line is checked. */
 static bool access(const char *name) {
   size_t bytes;
   char *text = read_file(name, &bytes);
@@ -445,7 +446,11 @@ static bool access(const char *name) {
         base_putf(&got, "%s%s%s %s %s %s %s %ux%u", k ? "; " : "", a[k].reads ? "r" : "",
                   a[k].writes ? "w" : "", word(a[k].space), word(a[k].order), word(a[k].scope),
                   word(a[k].proxy), a[k].bytes, a[k].count);
-      if (!n)
+      ptx_fence fence;
+      if (ptx_fence_of(&b->insns[i], &fence))
+        base_putf(&got, "fence %s %s %s %s", word(fence.order), word(fence.scope), word(fence.proxy),
+                  word(fence.space));
+      else if (!n)
         base_puts(&got, "none");
       size_t wanted = (size_t)(line + length - mark) - 11;
       if (got.length != wanted || memcmp(got.bytes, mark + 11, wanted) != 0) {

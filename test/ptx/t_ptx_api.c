@@ -1,8 +1,8 @@
 /* t_ptx_api.c: what ptx.h promises besides reading: layouts, initial bytes, laziness, threads, messages. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 
 #include "base/diag.h"
 #include "base/text.h"
@@ -88,20 +88,20 @@ static void test_messages(void) {
   ptx_module_free(m);
 }
 
-static int ask(void *module) {
+static void *ask(void *module) {
   ptx_module *m = module;
   const ptx_body *first = NULL;
   for (int round = 0; round < 3; round++)
     for (uint32_t f = 0; f < m->n_funcs; f++) {
       const ptx_body *b = ptx_body_of(m, f);
       if (!b || ptx_find_func(m, m->funcs[f].name) != f)
-        return 1;
+        return m;
       if (f == 0)
         first = first ? first : b;
       if (f == 0 && b != first)
-        return 1;
+        return m;
     }
-  return 0;
+  return NULL;
 }
 
 static void test_threads(void) {
@@ -112,12 +112,12 @@ static void test_threads(void) {
               ".entry k%d () { .reg .b32 %%r<9>; mov.u32 %%r1, %%tid.x; add.u32 %%r2, %%r1, %d; L: ret; }\n",
               i, i);
   ptx_module *m = read_text(text.bytes);
-  thrd_t t[4];
+  pthread_t t[4];
   for (int i = 0; i < 4; i++)
-    EXPECT(thrd_create(&t[i], ask, m) == thrd_success);
+    EXPECT(pthread_create(&t[i], NULL, ask, m) == 0);
   for (int i = 0; i < 4; i++) {
-    int result = 1;
-    EXPECT(thrd_join(t[i], &result) == thrd_success && result == 0);
+    void *result = m;
+    EXPECT(pthread_join(t[i], &result) == 0 && !result);
   }
   EXPECT(!ptx_failed(m));
   ptx_module_free(m);

@@ -11,8 +11,8 @@
  *
  * A value is an integer, a float (also 0fXXXXXXXX, 0dX..., nan, inf), or `*` for anything. Usage: run_ptx
  * [--trace]
- * [--stats] [--decode] [--gpu] [--level NAME] FILE...; prints "ok" or what differs, ends with 1 if any did.
- */
+ * [--stats] [--decode] [--gpu] [--workers N] [--level NAME] FILE...; prints "ok" or what differs, ends with 1
+ * if any did. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
@@ -54,6 +54,7 @@ typedef struct test {
 } test;
 
 static bool trace, stats, decode, gpu;
+static uint32_t workers;
 
 static void complain(test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void complain(test *t, const char *format, ...) {
@@ -518,6 +519,7 @@ static bool run_test(const char *file) {
   t.bytes = fread(t.text, 1, (16 << 20) - 1, f);
   t.text[t.bytes] = 0;
   fclose(f);
+  t.options.workers = workers;
   read_head(&t);
   if (gpu) {
     run_gpu(&t);
@@ -577,6 +579,8 @@ int main(int argc, char **argv) {
       stats = true;
     else if (!strcmp(argv[k], "--decode"))
       decode = true;
+    else if (!strcmp(argv[k], "--workers") && k + 1 < argc)
+      workers = (uint32_t)strtoul(argv[++k], NULL, 0);
     else if (!strcmp(argv[k], "--gpu"))
       gpu = true;
     else if (!strcmp(argv[k], "--level") && k + 1 < argc) {

@@ -39,8 +39,13 @@ static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, uint32_t 
   uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
   if ((o->y & SIM_SPACES) != SIM_LOCAL && at < r->memory->bytes && bytes <= r->memory->bytes - at &&
       sim_granule_ok(r->memory->granules[at / SIM_GRANULE], writes) &&
-      sim_granule_ok(r->memory->granules[(at + bytes - 1) / SIM_GRANULE], writes))
+      sim_granule_ok(r->memory->granules[(at + bytes - 1) / SIM_GRANULE], writes)) {
+    const char *next =
+        (const char *)(uintptr_t)address + bytes; /* where the next warp's turn will want to be */
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + 64);
     return (uint8_t *)(uintptr_t)address;
+  }
   return NULL;
 }
 

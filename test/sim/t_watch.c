@@ -1,0 +1,110 @@
+/* t_watch.c: what a watcher decides: which unit goes next, which accesses are done, which value a read takes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/ptx.h"
+#include "sim/hooks.h"
+
+/* Each of 8 blocks of 64 threads takes a ticket, and thread 0 writes its block's number there; then all add
+ * the word in `flag` to `sum`, and store behind the end of `at`. */
+static const char text[] =
+    ".version 8.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry k(.param .u64 at)\n{\n.reg .b64 d<8>;\n.reg .b32 r<8>;\n.reg .pred p;\n"
+    "ld.param.u64 d1, [at];\nmov.u32 r1, %tid.x;\nmov.u32 r2, %ctaid.x;\n"
+    "setp.ne.u32 p, r1, 0;\n@p bra $n;\n"
+    "atom.global.add.u32 r3, [d1], 1;\nmul.wide.u32 d2, r3, 4;\nadd.u64 d3, d1, d2;\n"
+    "st.global.u32 [d3+64], r2;\n"
+    "$n:\nld.relaxed.gpu.global.u32 r4, [d1+4];\nred.global.add.u32 [d1+8], r4;\n"
+    "st.global.u32 [d1+4096], r1;\nret;\n}\n";
+
+typedef struct chooser {
+  uint64_t end; /* of what may be written */
+  uint32_t asked[4], dropped, accesses;
+} chooser;
+
+static sim_answer event(void *user, const sim_event *e) {
+  chooser *c = user;
+  if (e->kind != SIM_EVENT_ACCESS)
+    return SIM_GO_ON;
+  c->accesses++;
+  if (e->access->reads && !e->access->writes && e->access->order == PTX_ORDER_RELAXED)
+    for (int i = 0; i < SIM_WARP; i++)
+      e->access->read[i][0] = 3; /* as if another write had been read */
+  return SIM_YIELD;
+}
+
+static uint32_t allow(void *user, const sim_access *a, uint32_t legal) {
+  chooser *c = user;
+  uint32_t ok = legal;
+  for (uint32_t i = 0; i < SIM_WARP; i++)
+    if (a->writes && a->space == PTX_SPACE_GLOBAL && a->who->lanes >> i & 1 &&
+        a->address[i] + a->bytes > c->end)
+      ok &= ~(UINT32_C(1) << i), c->dropped++;
+  return ok;
+}
+
+static uint32_t choose(void *user, const sim_choice *c) {
+  ((chooser *)user)->asked[c->kind]++;
+  return c->n - 1; /* always the last */
+}
+
+static int failed;
+static void expect(bool ok, const char *what) {
+  if (!ok)
+    printf("failed: %s\n", what), failed++;
+}
+
+int main(void) {
+  sim_options options = {.limits = {.sm = 80,
+                                    .sms = 4,
+                                    .threads_per_block = 1024,
+                                    .threads_per_sm = 2048,
+                                    .warps_per_sm = 64,
+                                    .blocks_per_sm = 1,
+                                    .registers_per_sm = 65536,
+                                    .register_unit = 256,
+                                    .warp_unit = 4,
+                                    .shared_per_sm = 102400,
+                                    .shared_unit = 128},
+                         .memory_bytes = 64u << 20};
+  sim_device *d = sim_device_new(&options);
+  ptx_module *p = ptx_module_new("t_watch", text, sizeof text - 1);
+  char *error = NULL;
+  sim_module *m = d ? sim_module_new(d, p, NULL, 0, &error) : NULL;
+  sim_kernel *k = m ? sim_module_kernel(m, "k", &error) : NULL;
+  if (!k)
+    return printf("%s\n", error ? error : "no device"), 1;
+  uint64_t at = sim_memory_new(d, 4096);
+  memset((void *)(uintptr_t)at, 0, 4096);
+  chooser c = {.end = at + 4096};
+  sim_watcher w = {.user = &c,
+                   .watch = SIM_WATCH_ACCESS | SIM_WATCH_CHOICES,
+                   .event = event,
+                   .allow = allow,
+                   .choose = choose};
+  sim_device_watch(d, &w);
+  sim_launch l = {.kernel = k, .grid = {8, 1, 1}, .block = {64, 1, 1}, .params = &at};
+  sim_status s = {0};
+  expect(sim_launch_start(d, &l, &error) != 0, "the launch starts");
+  sim_device_run(d, 1u << 30, &s);
+  const uint32_t *out = (const uint32_t *)(uintptr_t)at;
+  expect(s.state == SIM_DONE, "and ends, though every thread writes behind the end");
+  expect(out[0] == 8, "eight tickets");
+  uint32_t seen = 0;
+  for (int i = 0; i < 8; i++)
+    seen |= 1u << out[16 + i];
+  expect(seen == 0xff, "each block has one");
+  expect(out[16] == 4, "blocks 7, 6, 5, 4 became resident, and the last of them went first");
+  expect(out[2] == 8 * 64 * 3, "the watcher's value was read");
+  expect(c.dropped == 8 * 64, "all writes behind the end were dropped");
+  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_BLOCK] > 0 && c.asked[SIM_CHOOSE_WARP] > 0 &&
+             c.asked[SIM_CHOOSE_UNIT] > 0,
+         "every kind of choice was asked for");
+  sim_device_watch(d, NULL);
+  sim_module_free(m);
+  sim_device_free(d);
+  ptx_module_free(p);
+  printf("%d failed\n", failed);
+  return failed != 0;
+}
