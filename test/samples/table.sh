@@ -13,5 +13,5 @@ awk -F'\t' -v date="$(date -u +%Y-%m-%d)" '
     for (v in count) if (v != "passes") rest = rest sprintf("%s%d %s", rest == "" ? ": " : ", ", count[v], v)
     print rest ".\n"
     print "| sample | verdict | seconds | reason |\n|---|---|---|---|"
-    for (i = 1; i <= NR; i++) { gsub(/\|/, "\\|", reason[i]); printf "| %s | %s | %s | %s |\n", name[i], verdict[i], time[i], reason[i] }
+    for (i = 1; i <= NR; i++) { gsub(/\/[^ ]*\/(include|bin)\//, "", reason[i]); gsub(/\|/, "\\|", reason[i]); printf "| %s | %s | %s | %s |\n", name[i], verdict[i], time[i], reason[i] }
   }' "$1"
