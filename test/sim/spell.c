@@ -156,6 +156,7 @@ bool spell_scope(spell *s, base_text *out) {
   bool good = true;
   s->n_in = s->n_out = 0;
   s->carry = strcmp(ptx_op_get(f->op)->class, "carry") == 0;
+  bool is_video = strcmp(ptx_op_get(f->op)->class, "video") == 0 && strchr(f->operands, 'v');
   if (strcmp(ptx_op_get(f->op)->row, "lop3_logic") == 0) {
     static const unsigned tables[] = {0x96, 0xfe, 0x80, 0xca, 0xe8, 0x00, 0xff, 0x1b};
     table = tables[variant % 8];
@@ -181,7 +182,9 @@ bool spell_scope(spell *s, base_text *out) {
     }
     bool given = true;
     if (*p == '?') {
-      given = variant % 2;
+      /* a video instruction merges into this operand, but only a part of a result, which is not spelled here
+       */
+      given = !is_video && variant % 2;
       variant /= 2;
       p++;
     }
