@@ -62,7 +62,7 @@ fetch_nvcc() {
   mv "$toolchain.part" "$toolchain"
 }
 
-# need build|test|bench: everything that the step needs is here afterwards, or it has said why not.
+# need build|test|full|fuzz|bench: everything that the step needs is here afterwards, or it has said why not.
 need() {
   mkdir -p build
   pip=
@@ -70,6 +70,7 @@ need() {
   tools=
   case "$1" in
   test) tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
+  full) tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck valgrind:valgrind" ;;
   fuzz) tools="clang-19:clang-19 clang-19:libclang-rt-19-dev" ;;
   bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;
   esac
