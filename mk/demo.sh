@@ -7,7 +7,7 @@ demo_part() {
   say ""
   say "$1"
   shift
-  "$@" >build/demo.log 2>&1 || { cat build/demo.log; die "the demo failed: $*"; }
+  "$@" >build/demo.log 2>build/demo.messages || { cat build/demo.log build/demo.messages; die "the demo failed: $*"; }
   tail -1 build/demo.log | sed 's/^/    /'
 }
 
@@ -23,7 +23,7 @@ demo_histogram() {
         best = 0
         for (byte in count) if (count[byte] > count[best]) best = byte
         if (count[best] == 0) break
-        line = line sprintf("  %s x %d", best > 32 && best < 127 ? sprintf("\"%c\"", best) : "byte " best, count[best])
+        line = line sprintf("  %s x %d", best + 0 > 32 && best + 0 < 127 ? sprintf("\"%c\"", best + 0) : "byte " best, count[best])
         count[best] = 0
       }
       printf "%d of %d bytes counted, the most frequent:%s\n", sum, bytes, line

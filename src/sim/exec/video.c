@@ -83,17 +83,26 @@ LANES3(scalar_3, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), 
 LANES3(parallel, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), NOTHING,
        parallel_video(a, b, c, v))
 
-#define EACH_VIDEO(X)                                                                                       \
-  X(vadd, V_ADD, 0)                                                                                         \
-  X(vsub, V_SUB, 0)                                                                                         \
-  X(vabsdiff, V_ABSDIFF, 0)                                                                                 \
-  X(vmin, V_MIN, 0)                                                                                         \
-  X(vmax, V_MAX, 0)                                                                                         \
-  X(vadd2, V_ADD, 16)                                                                                       \
-  X(vsub2, V_SUB, 16)                                                                                       \
-  X(vavrg2, V_AVRG, 16)                                                                                     \
-  X(vabsdiff2, V_ABSDIFF, 16) X(vmin2, V_MIN, 16) X(vmax2, V_MAX, 16) X(vadd4, V_ADD, 8) X(vsub4, V_SUB, 8) \
-      X(vavrg4, V_AVRG, 8) X(vabsdiff4, V_ABSDIFF, 8) X(vmin4, V_MIN, 8) X(vmax4, V_MAX, 8)
+// clang-format off
+#define EACH_VIDEO(X) \
+  X(vadd, V_ADD, 0) \
+  X(vsub, V_SUB, 0) \
+  X(vabsdiff, V_ABSDIFF, 0) \
+  X(vmin, V_MIN, 0) \
+  X(vmax, V_MAX, 0) \
+  X(vadd2, V_ADD, 16) \
+  X(vsub2, V_SUB, 16) \
+  X(vavrg2, V_AVRG, 16) \
+  X(vabsdiff2, V_ABSDIFF, 16) \
+  X(vmin2, V_MIN, 16) \
+  X(vmax2, V_MAX, 16) \
+  X(vadd4, V_ADD, 8) \
+  X(vsub4, V_SUB, 8) \
+  X(vavrg4, V_AVRG, 8) \
+  X(vabsdiff4, V_ABSDIFF, 8) \
+  X(vmin4, V_MIN, 8) \
+  X(vmax4, V_MAX, 8)
+// clang-format on
 
 sim_select SIM_LEVELED(sim_select_video);
 bool SIM_LEVELED(sim_select_video)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
