@@ -1,0 +1,510 @@
+// barrier.cuh: barriers over groups of blocks, on any GPU that can keep the group resident.
+//
+//   mu_group g = mu_group_x();                       who takes part (group.cuh)
+//   mu_barrier b;
+//   if (mu_barrier_open(&b, workspace, &g)) return;  once a launch
+//   ... mu_barrier_sync(&b) ...                      as often as you like
+//
+// The time of a barrier goes into the release fence, the way of the arrivals to the second-level cache, and
+// the way back. So: nothing is returned to an arrival; the block's first thread looks with relaxed loads, and
+// acquires once at the end; and it waits a little before its first look, since looks that come too early hold
+// up the arrivals. Counts of many blocks are spread over several lines (tuning.def).
+//
+// What holds for every function below unless it says otherwise:
+//
+// Callers     all threads of the block, converged (mu_barrier_part: all threads of the part). Every block of
+//             the group, equally often, in the same order.
+// Order       what any thread of the group did before it arrived is visible to every thread of the group that
+//             has waited: release and acquire at device scope, system scope for a group over several GPUs;
+//             shared memory within the block as well.
+// Storage     a workspace in global memory (types.h): MU_SLOT_BYTES(blocks of the largest group) for each
+//             group, aligned to 128 bytes, zeroed by the host once, and again after an error.
+// Progress    all blocks of the group must be resident at once: a cooperative launch, or a launch that the
+//             host has proven to fit. No wait lasts longer than the deadline.
+// Returns     MU_OK, or why not (types.h), the same in all threads of the block. After anything but MU_OK the
+//             group is of no use in this launch: leave.
+// Undefined if two launches use one workspace at the same time (noticed in most cases: MU_FOREIGN).
+// Cost        on an H200 440 to 1,100 ns for 2 to 1,056 blocks (bench/README.md). One atomic a block.
+// Checked     barrier-uneven, deadlock-spin, deadlock-residency
+#ifndef MUSTER_BARRIER_CUH
+#define MUSTER_BARRIER_CUH
+
+#include "group.cuh"
+
+#if MU_DEVICE
+
+// Ten seconds: far above any honest wait, far below a person's patience.
+#define MU_TIMEOUT_NS 10000000000ull
+
+// A block's hold on its group's barrier. Its fields are not for users, but timeout_ns, which may be set at
+// any time between barriers.
+typedef struct {
+  mu_slot *slot;
+  mu_u64 *arrive; // my word in each copy: lanes below `copies`
+  mu_u64 *look;   // the word I look at: lanes below `shards`
+  mu_u64 target;  // what it shows when the epoch is complete
+  mu_u64 epoch;   // how often this block has arrived
+  mu_u64 *member; // the word in which it says so
+  mu_u64 drops;   // members known to have left
+  mu_u64 nonce;   // of this launch
+  mu_u64 timeout_ns;
+  mu_u64 sum_after[2]; // see mu_slot
+  mu_u64 sums_done;
+  mu_u32 step;         // arrivals an epoch at the word I look at
+  mu_u32 lane;         // in the part of the block that takes part
+  mu_u32 rank, blocks, shards, copies, pause;
+  mu_u32 staying;    // blocks less those known to have left
+  mu_u32 arrived_at; // cycles, when this block arrived
+  mu_u32 brief;      // waits in a row that were short
+  mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
+  mu_u32 system, hardware;
+} mu_barrier;
+
+typedef mu_u64 mu_token; // an epoch
+
+enum {
+  MU_LOOKS_BRIEF = 4,  // a wait of so many looks is short: the blocks arrive together
+  MU_BRIEF_ENOUGH = 2, // so many short waits in a row, and the next arrival pauses before its first look
+  MU_LOOKS_TRUST = 64, // looks between two doubts
+};
+
+// How to arrange the words; the default comes from tuning.def.
+typedef struct {
+  mu_u32 shards; // 1 to MU_SHARDS_MAX, a power of two
+  mu_u32 copies; // 1 to MU_COPIES_MAX
+  mu_u32 near;   // which copy this block looks at
+  mu_u32 pause;  // cycles
+} mu_tuning;
+
+MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
+  mu_tuning t;
+  t.copies = 1;
+  t.near = 0;
+  t.shards = 1;
+  t.pause = 0;
+#define MU_TUNE(most_blocks, most_grid, shards_, pause_) \
+  if (blocks <= most_blocks && grid <= most_grid) {      \
+    t.shards = shards_;                                  \
+    t.pause = pause_;                                    \
+    return t;                                            \
+  }
+#include "tuning.def"
+  return t;
+}
+
+// The block's own barriers, whole or a part of it.
+MU_FN void mu_barrier_converge(const mu_barrier *b) {
+  if (b->part)
+    mu_bar_sync_part(b->part, b->part_threads);
+  else
+    mu_bar_sync();
+}
+MU_FN mu_u32 mu_barrier_converge_or(const mu_barrier *b, mu_u32 predicate) {
+  return b->part ? mu_bar_or_part(predicate, b->part, b->part_threads) : mu_bar_or(predicate);
+}
+// STATUS of whichever threads have one, in all of them.
+MU_FN mu_status mu_barrier_agree(const mu_barrier *b, mu_status status) {
+  if (!mu_barrier_converge_or(b, status))
+    return MU_OK;
+  return mu_barrier_converge_or(b, status & 1) | mu_barrier_converge_or(b, status & 2) << 1 |
+         mu_barrier_converge_or(b, status & 4) << 2;
+}
+
+MU_FN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
+  return b->system ? mu_load_relaxed_system_u64(word) : mu_load_relaxed_device_u64(word);
+}
+MU_FN mu_u64 mu_barrier_load_acquire(const mu_barrier *b, const mu_u64 *word) {
+  return b->system ? mu_load_acquire_system_u64(word) : mu_load_acquire_device_u64(word);
+}
+MU_FN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 value) {
+  if (b->system)
+    mu_red_add_release_system_u64(word, value);
+  else
+    mu_red_add_release_device_u64(word, value);
+}
+MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
+  return (mu_u64 *)(slot + 1);
+}
+
+// The first thread's part of opening: is the slot ours, whole, and at rest? Whether it was at rest can only
+// be said by the first block of the launch, the one that finds another launch's nonce: the counts it read
+// before it swapped the nonce were read before any block of this launch arrived.
+MU_FN mu_status mu_barrier_claim(mu_barrier *b, mu_u64 nonce) {
+  mu_slot *slot = b->slot;
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32;
+  mu_u64 owner = mu_cas_relaxed_system_u64(&slot->owner, 0, mine);
+  if (owner && owner != mine)
+    return MU_MISMATCH;
+  mu_u64 poison = 0, uneven = mu_load_relaxed_system_u64(&slot->drops), epoch = 0;
+  for (mu_u32 copy = 0; copy < b->copies; copy++)
+    for (mu_u32 shard = 0; shard < b->shards; shard++) {
+      mu_u64 count = mu_load_acquire_system_u64(&slot->counts[copy][shard].word);
+      mu_u64 each = (b->blocks - shard + b->shards - 1) / b->shards;
+      poison |= count & MU_POISON;
+      uneven |= count % each;
+      if (copy + shard == 0)
+        epoch = count / each;
+      uneven |= count / each ^ epoch;
+    }
+  mu_u64 before = mu_exchange_acq_rel_system_u64(&slot->nonce, nonce);
+  if (poison)
+    return MU_POISONED;
+  return before != nonce && uneven ? MU_STALE : MU_OK;
+}
+
+// Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
+// `nonce` tells launches apart: any number but 0 that no launch uses at the same time or used just before.
+MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_group *g, const mu_tuning *t,
+                                   mu_u64 nonce, mu_u32 part, mu_u32 part_threads, mu_u32 lane) {
+  b->lane = lane;
+  b->part = part;
+  b->part_threads = part_threads;
+  b->rank = g->rank;
+  b->blocks = b->staying = g->blocks;
+  b->timeout_ns = MU_TIMEOUT_NS;
+  b->epoch = b->drops = 0;
+  b->hardware = g->hardware && !part;
+  if (g->rank == MU_NOBODY)
+    return MU_NOT_MEMBER;
+  if (b->hardware)
+    return MU_OK;
+  mu_u32 threads = part ? part_threads : mu_block_threads();
+  b->shards = t->shards;
+  while (b->shards > threads || b->shards > b->blocks)
+    b->shards /= 2;
+  b->copies = threads < t->copies ? 1 : t->copies;
+  b->pause = t->pause;
+  b->brief = MU_BRIEF_ENOUGH;
+  b->nonce = nonce;
+  b->system = g->devices > 1;
+  mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
+  b->slot = slot;
+  b->member = mu_slot_members(slot) + g->rank;
+  mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
+  b->arrive = &slot->counts[lane < b->copies ? lane : 0][my_shard].word;
+  b->look = &slot->counts[t->near < b->copies ? t->near : 0][shard].word;
+  b->step = (b->blocks - shard + b->shards - 1) / b->shards;
+  // Nobody can complete an epoch without this block, so its own counter tells how many are complete.
+  mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
+  mu_u64 count = mu_load_relaxed_system_u64(&slot->counts[0][my_shard].word);
+  mu_status status = lane == 0 ? mu_barrier_claim(b, nonce) : MU_OK;
+  b->epoch = (count & ~MU_POISON) / my_step;
+  b->target = b->epoch * b->step;
+  b->sums_done = mu_load_relaxed_system_u64(&slot->sums_done);
+  b->sum_after[0] = mu_load_relaxed_system_u64(&slot->sum_after[0]);
+  b->sum_after[1] = mu_load_relaxed_system_u64(&slot->sum_after[1]);
+  return mu_barrier_agree(b, status);
+}
+
+MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
+  mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
+  return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
+}
+
+// For some warps of the block only, `threads` of them, a multiple of 32: named barrier `id` (1 to 15) converges
+// them; `lane` is the thread's number among them. The block's other warps go on with other work.
+MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
+                                     mu_u32 threads, mu_u32 lane) {
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
+  mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
+  return mu_barrier_open_as(b, workspace, g, &t, nonce, id, threads, lane);
+}
+
+// The threads that look, lanes 0 to shards - 1, decide together.
+MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
+  mu_u32 all;
+  if (b->shards == 1)
+    return predicate;
+  __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}"
+                   : "=r"(all)
+                   : "r"(predicate), "r"((1u << b->shards) - 1)
+                   : "memory");
+  return all;
+}
+
+// Marks the group as lost, for everybody, and says why in the slot.
+MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
+  mu_slot *slot = b->slot;
+  for (mu_u32 copy = 0; copy < b->copies; copy++)
+    for (mu_u32 shard = 0; shard < b->shards; shard++)
+      mu_red_or_relaxed_system_u64(&slot->counts[copy][shard].word, MU_POISON);
+  mu_rest_ns(2000); // an arrival is counted a moment before its member's word shows it
+  mu_u32 missing = 0, first = MU_NOBODY;
+  for (mu_u32 i = b->blocks; i-- > 0;) {
+    mu_u64 epoch = mu_load_relaxed_system_u64(mu_slot_members(slot) + i);
+    if (epoch < b->epoch) { // a member that dropped has the top bit set
+      missing++;
+      first = i;
+    }
+  }
+  mu_store_relaxed_system_u32(&slot->error_rank, b->rank);
+  mu_store_relaxed_system_u32(&slot->missing_count, missing);
+  mu_store_relaxed_system_u32(&slot->missing_rank, first);
+  mu_store_relaxed_system_u64(&slot->error_epoch, b->epoch);
+  mu_store_release_system_u32(&slot->error, why);
+}
+
+// Members that dropped after epoch k arrived k times and never will again.
+MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
+  mu_u64 gone = 0, arrived = 0;
+  b->staying = b->blocks;
+  for (mu_u32 i = 0; i < b->blocks; i++) {
+    mu_u64 epoch = mu_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
+    if (epoch & MU_DROPPED) {
+      b->staying--;
+      if (i % b->shards == b->lane) {
+        gone++;
+        arrived += epoch & ~MU_DROPPED;
+      }
+    }
+  }
+  b->drops = drops;
+  b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
+  b->target = b->epoch * b->step + arrived;
+}
+
+// What a waiting lane does now and then: learn who has left, whether the slot is still ours, and whether its
+// time is up. Returns why to stop, or MU_OK to look again.
+MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
+  mu_u64 drops = mu_load_acquire_system_u64(&b->slot->drops);
+  if (!mu_barrier_all(b, drops == b->drops))
+    mu_barrier_recount(b, drops);
+  mu_u32 foreign = mu_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
+  if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
+    return MU_OK;
+  // Too late, unless the last arrival comes just now: then it finds no poison, or the poison finds it.
+  mu_u32 lost = 0;
+  mu_u64 seen = mu_barrier_load(b, b->look);
+  while (seen < b->target && !lost) {
+    mu_u64 now = mu_cas_relaxed_system_u64(b->look, seen, seen | MU_POISON);
+    lost = now == seen;
+    seen = now;
+  }
+  if (mu_barrier_all(b, !lost))
+    return MU_OK; // complete, or poisoned by somebody else: the next look tells
+  mu_status why = foreign ? MU_FOREIGN : MU_TIMEOUT;
+  if (b->lane == 0)
+    mu_barrier_poison(b, why);
+  return why;
+}
+
+// The looking lanes' wait.
+MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
+  mu_u32 looks = 0;
+  mu_u64 start_ns = 0, seen;
+  if (b->brief >= MU_BRIEF_ENOUGH)
+    while (mu_cycles() - b->arrived_at < b->pause) {
+    }
+  for (;;) {
+    seen = mu_barrier_load(b, b->look);
+    if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
+      break;
+    if (++looks % trust == 0) {
+      if (!start_ns)
+        start_ns = mu_time_ns();
+      mu_status status = mu_barrier_doubt(b, start_ns);
+      if (status)
+        return status;
+    }
+  }
+  b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
+  if (acquire)
+    seen = mu_barrier_load_acquire(b, b->look);
+  return seen & MU_POISON ? MU_POISONED : MU_OK;
+}
+
+// Says that this block has come, and does not wait: work that needs nothing of the others may follow. One wait
+// has to follow before the next arrival.
+MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
+  b->epoch++;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    return b->epoch;
+  }
+#endif
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies) {
+    mu_barrier_add_release(b, b->arrive, 1);
+    if (b->lane == 0)
+      mu_store_relaxed_system_u64(b->member, b->epoch);
+  }
+  b->arrived_at = mu_cycles();
+  return b->epoch;
+}
+
+// Waits until the whole group has arrived, at most timeout_ns.
+MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
+  mu_status status = MU_OK;
+  if (token != b->epoch)
+    return MU_OK; // of an earlier epoch, which was complete before this block arrived again
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  if (b->lane < b->shards)
+    status = mu_barrier_watch(b, MU_LOOKS_TRUST, 1);
+  return mu_barrier_agree(b, status);
+}
+
+MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
+  return mu_barrier_wait(b, mu_barrier_arrive(b));
+}
+
+// Only a meeting: orders nothing between blocks, within the block as a block barrier does.
+MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
+  mu_status status = MU_OK;
+  b->epoch++;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive_relaxed();
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies) {
+    mu_red_add_relaxed_system_u64(b->arrive, 1);
+    if (b->lane == 0)
+      mu_store_relaxed_system_u64(b->member, b->epoch);
+  }
+  b->arrived_at = mu_cycles();
+  if (b->lane < b->shards)
+    status = mu_barrier_watch(b, MU_LOOKS_TRUST, 0);
+  return mu_barrier_agree(b, status);
+}
+
+// One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be
+// asked: 0.
+MU_FN mu_u32 mu_barrier_test_wait(mu_barrier *b, mu_token token) {
+  mu_u32 open = 0;
+  if (token != b->epoch)
+    return 1;
+  if (b->hardware)
+    return 0;
+  if (b->lane < b->shards)
+    open = mu_barrier_load(b, b->look) < b->target;
+  return !mu_barrier_converge_or(b, open);
+}
+
+// Who was missing when a deadline passed.
+typedef struct {
+  mu_u32 count, first; // how many, and the lowest rank of them
+} mu_missing;
+
+// As mu_barrier_wait, with a deadline of its own. If it passes the group is poisoned: this block gets
+// MU_TIMEOUT and *missing, every other one MU_POISONED at its next look. timeout_ns is kept to about 20 us.
+MU_FN mu_status mu_barrier_try_wait(mu_barrier *b, mu_token token, mu_u64 timeout_ns, mu_missing *missing) {
+  mu_u64 usual = b->timeout_ns;
+  b->timeout_ns = timeout_ns;
+  mu_status status = mu_barrier_wait(b, token);
+  b->timeout_ns = usual;
+  missing->count = 0;
+  missing->first = MU_NOBODY;
+  if (status == MU_TIMEOUT) {
+    missing->count = mu_load_relaxed_system_u32(&b->slot->missing_count);
+    missing->first = mu_load_relaxed_system_u32(&b->slot->missing_rank);
+  }
+  return status;
+}
+
+// Arrives for the last time: from the next epoch on the others wait for one block less. They notice within some
+// 20 us of waiting, once. The workspace has to be zeroed before the next launch uses it. In a hardware cluster
+// the block has to leave the kernel after this.
+MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
+  b->epoch++;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    return;
+  }
+#endif
+  mu_barrier_converge(b);
+  if (b->lane == 0)
+    mu_store_relaxed_system_u64(b->member, b->epoch | MU_DROPPED);
+  if (b->lane < b->copies)
+    mu_barrier_add_release(b, b->arrive, 1);
+  if (b->lane == 0)
+    mu_red_add_release_system_u64(&b->slot->drops, 1);
+}
+
+// A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
+// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that still
+// reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
+MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  MU_SHARED mu_u64 result[16]; // by number of the part
+  mu_status status = MU_OK;
+  mu_u32 turn = b->sums_done & 1, looks = 0;
+  mu_u64 before = b->sum_after[turn], start_ns = 0, seen;
+  *sum = 0;
+  if (b->hardware)
+    return MU_MISMATCH;
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies) {
+    if (b->lane == 0)
+      mu_barrier_add_release(b, &b->slot->sums[turn].word, (mu_u64)value << 32 | 1);
+    mu_red_add_relaxed_system_u64(b->arrive, 1); // so that plain barriers and deadlines know of this one
+    if (b->lane == 0)
+      mu_store_relaxed_system_u64(b->member, b->epoch);
+  }
+  b->arrived_at = mu_cycles();
+  if (b->lane < b->shards) {
+    if (b->brief >= MU_BRIEF_ENOUGH)
+      while (mu_cycles() - b->arrived_at < b->pause) {
+      }
+    for (;;) {
+      seen = mu_barrier_load(b, &b->slot->sums[turn].word) - before;
+      if (mu_barrier_all(b, (mu_u32)seen >= b->staying))
+        break;
+      if (++looks % MU_LOOKS_TRUST == 0) {
+        if (!start_ns)
+          start_ns = mu_time_ns();
+        status = mu_barrier_doubt(b, start_ns);
+        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON)))
+          status = MU_POISONED;
+        if (status)
+          break;
+      }
+    }
+    b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
+    if (b->lane == 0) {
+      seen = mu_barrier_load_acquire(b, &b->slot->sums[turn].word);
+      result[b->part] = seen;
+      if (b->rank == 0) { // for the launches to come; nobody can read it before this block arrives again
+        mu_store_relaxed_system_u64(&b->slot->sum_after[turn], seen);
+        mu_store_relaxed_system_u64(&b->slot->sums_done, b->sums_done + 1);
+      }
+    }
+  }
+  status = mu_barrier_agree(b, status);
+  seen = result[b->part];
+  *sum = (mu_u32)((seen - before) >> 32);
+  b->sum_after[turn] = seen;
+  b->sums_done++;
+  return status;
+}
+
+// How many threads of the group have PREDICATE; does any; do all. Whole blocks only.
+MU_FN mu_status mu_barrier_sync_count(mu_barrier *b, mu_u32 predicate, mu_u32 *count) {
+  return mu_barrier_sync_add_u32(b, mu_bar_count(predicate), count);
+}
+MU_FN mu_status mu_barrier_sync_or(mu_barrier *b, mu_u32 predicate, mu_u32 *any) {
+  mu_status status = mu_barrier_sync_add_u32(b, mu_barrier_converge_or(b, predicate), any);
+  *any = *any != 0;
+  return status;
+}
+MU_FN mu_status mu_barrier_sync_and(mu_barrier *b, mu_u32 predicate, mu_u32 *all) {
+  mu_status status = mu_barrier_sync_or(b, !predicate, all);
+  *all = !*all;
+  return status;
+}
+
+#endif
+#endif
