@@ -48,14 +48,14 @@ typedef struct {
   mu_u64 drops;   // members known to have left
   mu_u64 nonce;   // of this launch
   mu_u64 timeout_ns;
-  mu_u64 sum_after[2]; // see mu_slot
+  mu_u64 even_sum, odd_sum; // sum_after of mu_slot; no array: an index would keep it out of the registers
   mu_u64 sums_done;
-  mu_u32 step;         // arrivals an epoch at the word I look at
-  mu_u32 lane;         // in the part of the block that takes part
+  mu_u32 step; // arrivals an epoch at the word I look at
+  mu_u32 lane; // in the part of the block that takes part
   mu_u32 rank, blocks, shards, copies, pause;
-  mu_u32 staying;    // blocks less those known to have left
-  mu_u32 arrived_at; // cycles, when this block arrived
-  mu_u32 brief;      // waits in a row that were short
+  mu_u32 staying;            // blocks less those known to have left
+  mu_u32 arrived_at;         // cycles, when this block arrived
+  mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
   mu_u32 system, hardware;
 } mu_barrier;
@@ -191,8 +191,8 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->epoch = (count & ~MU_POISON) / my_step;
   b->target = b->epoch * b->step;
   b->sums_done = mu_load_relaxed_system_u64(&slot->sums_done);
-  b->sum_after[0] = mu_load_relaxed_system_u64(&slot->sum_after[0]);
-  b->sum_after[1] = mu_load_relaxed_system_u64(&slot->sum_after[1]);
+  b->even_sum = mu_load_relaxed_system_u64(&slot->sum_after[0]);
+  b->odd_sum = mu_load_relaxed_system_u64(&slot->sum_after[1]);
   return mu_barrier_agree(b, status);
 }
 
@@ -202,8 +202,8 @@ MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *
   return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
 }
 
-// For some warps of the block only, `threads` of them, a multiple of 32: named barrier `id` (1 to 15) converges
-// them; `lane` is the thread's number among them. The block's other warps go on with other work.
+// For some warps of the block only, `threads` of them, a multiple of 32: named barrier `id` (1 to 15)
+// converges them; `lane` is the thread's number among them. The block's other warps go on with other work.
 MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
                                      mu_u32 threads, mu_u32 lane) {
   mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
@@ -216,10 +216,11 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
   mu_u32 all;
   if (b->shards == 1)
     return predicate;
-  __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}"
-                   : "=r"(all)
-                   : "r"(predicate), "r"((1u << b->shards) - 1)
-                   : "memory");
+  __asm__ volatile(
+      "{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}"
+      : "=r"(all)
+      : "r"(predicate), "r"((1u << b->shards) - 1)
+      : "memory");
   return all;
 }
 
@@ -314,8 +315,8 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
   return seen & MU_POISON ? MU_POISONED : MU_OK;
 }
 
-// Says that this block has come, and does not wait: work that needs nothing of the others may follow. One wait
-// has to follow before the next arrival.
+// Says that this block has come, and does not wait: work that needs nothing of the others may follow. One
+// wait has to follow before the next arrival.
 MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
   b->epoch++;
 #if MU_HAS_CLUSTER
@@ -413,9 +414,9 @@ MU_FN mu_status mu_barrier_try_wait(mu_barrier *b, mu_token token, mu_u64 timeou
   return status;
 }
 
-// Arrives for the last time: from the next epoch on the others wait for one block less. They notice within some
-// 20 us of waiting, once. The workspace has to be zeroed before the next launch uses it. In a hardware cluster
-// the block has to leave the kernel after this.
+// Arrives for the last time: from the next epoch on the others wait for one block less. They notice within
+// some 20 us of waiting, once. The workspace has to be zeroed before the next launch uses it. In a hardware
+// cluster the block has to leave the kernel after this.
 MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
   b->epoch++;
 #if MU_HAS_CLUSTER
@@ -434,13 +435,13 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 }
 
 // A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
-// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that still
-// reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
+// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that
+// still reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
 MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
   MU_SHARED mu_u64 result[16]; // by number of the part
   mu_status status = MU_OK;
   mu_u32 turn = b->sums_done & 1, looks = 0;
-  mu_u64 before = b->sum_after[turn], start_ns = 0, seen;
+  mu_u64 before = turn ? b->odd_sum : b->even_sum, start_ns = 0, seen;
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
@@ -486,7 +487,8 @@ MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum
   status = mu_barrier_agree(b, status);
   seen = result[b->part];
   *sum = (mu_u32)((seen - before) >> 32);
-  b->sum_after[turn] = seen;
+  b->even_sum = turn ? b->even_sum : seen;
+  b->odd_sum = turn ? seen : b->odd_sum;
   b->sums_done++;
   return status;
 }

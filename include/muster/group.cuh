@@ -33,12 +33,12 @@
 #define MU_NOBODY 0xffffffffu
 
 typedef struct {
-  mu_u32 rank;          // of this block, 0 to blocks - 1
-  mu_u32 blocks;        // how many take part
-  mu_u32 index;         // which of the groups of this kind
-  mu_u32 largest;       // blocks of the largest of them: their slots have that size
-  mu_u32 hardware;      // 1: a hardware cluster
-  mu_u32 devices;       // over how many GPUs: above 1 the scope is the system
+  mu_u32 rank;     // of this block, 0 to blocks - 1
+  mu_u32 blocks;   // how many take part
+  mu_u32 index;    // which of the groups of this kind
+  mu_u32 largest;  // blocks of the largest of them: their slots have that size
+  mu_u32 hardware; // 1: a hardware cluster
+  mu_u32 devices;  // over how many GPUs: above 1 the scope is the system
   // Member r is block first + r % inner * step + r / inner * leap; or list[first + r].
   mu_u32 first, step, inner, leap;
   const mu_u32 *list;
@@ -70,12 +70,13 @@ MU_FN mu_group mu_group_x(void) {
 
 MU_FN mu_group mu_group_y(void) {
   mu_u32 gx = mu_grid_blocks_x(), gy = mu_grid_blocks_y();
-  return mu_group_make(mu_block_y(), gy, mu_block_x() + gx * mu_block_z(), mu_block_x() + gx * gy * mu_block_z(),
-                       gx);
+  return mu_group_make(mu_block_y(), gy, mu_block_x() + gx * mu_block_z(),
+                       mu_block_x() + gx * gy * mu_block_z(), gx);
 }
 
 MU_FN mu_group mu_group_z(void) {
-  mu_u32 plane = mu_grid_blocks_x() * mu_grid_blocks_y(), index = mu_block_x() + mu_grid_blocks_x() * mu_block_y();
+  mu_u32 plane = mu_grid_blocks_x() * mu_grid_blocks_y(),
+         index = mu_block_x() + mu_grid_blocks_x() * mu_block_y();
   return mu_group_make(mu_block_z(), mu_grid_blocks_z(), index, index, plane);
 }
 
@@ -130,7 +131,8 @@ MU_FN mu_group mu_group_cluster(void) {
 #if MU_HAS_CLUSTER
   mu_u32 nx = mu_cluster_blocks_x(), ny = mu_cluster_blocks_y();
   mu_u32 gx = mu_grid_blocks_x(), gy = mu_grid_blocks_y();
-  mu_u32 index = mu_cluster_x() + mu_grid_clusters_x() * (mu_cluster_y() + mu_grid_clusters_y() * mu_cluster_z());
+  mu_u32 index =
+      mu_cluster_x() + mu_grid_clusters_x() * (mu_cluster_y() + mu_grid_clusters_y() * mu_cluster_z());
   mu_group g = mu_group_make(mu_cluster_rank(), mu_cluster_blocks(), index, 0, 1);
   g.first = mu_cluster_x() * nx + gx * (mu_cluster_y() * ny + gy * (mu_cluster_z() * mu_cluster_blocks_z()));
   g.inner = nx; // a cluster that is deep as well as wide and high is named by rank only
@@ -156,8 +158,8 @@ MU_FN mu_u32 mu_group_member(const mu_group *g, mu_u32 rank) {
   return g->first + rank % g->inner * g->step + rank / g->inner * g->leap;
 }
 
-// Sub-groups of `blocks` consecutive ranks of g; the last may be smaller. Their index counts through all groups
-// of g's kind.
+// Sub-groups of `blocks` consecutive ranks of g; the last may be smaller. Their index counts through all
+// groups of g's kind.
 MU_FN mu_group mu_group_split(const mu_group *g, mu_u32 blocks) {
   mu_group part = *g;
   mu_u32 each = (g->largest + blocks - 1) / blocks, which = g->rank / blocks, from = which * blocks;

@@ -102,89 +102,88 @@ MU_OF_BITS(bf16x2, mu_u32)
 #define MU_EACH_SCOPE(make, ...) \
   make(block, __VA_ARGS__) make(cluster, __VA_ARGS__) make(device, __VA_ARGS__) make(system, __VA_ARGS__)
 // For each order and scope of a read-modify-write; of one that returns nothing.
-#define MU_EACH_ATOM_ORDER(scope, make, ...)                                \
-  make(relaxed, scope, __VA_ARGS__) make(acquire, scope, __VA_ARGS__)       \
-  make(release, scope, __VA_ARGS__) make(acq_rel, scope, __VA_ARGS__)
+#define MU_EACH_ATOM_ORDER(scope, make, ...)                                                            \
+  make(relaxed, scope, __VA_ARGS__) make(acquire, scope, __VA_ARGS__) make(release, scope, __VA_ARGS__) \
+      make(acq_rel, scope, __VA_ARGS__)
 #define MU_EACH_RED_ORDER(scope, make, ...) \
   make(relaxed, scope, __VA_ARGS__) make(release, scope, __VA_ARGS__)
 #define MU_EACH_ATOM(...) MU_EACH_SCOPE(MU_EACH_ATOM_ORDER, __VA_ARGS__)
 #define MU_EACH_RED(...) MU_EACH_SCOPE(MU_EACH_RED_ORDER, __VA_ARGS__)
 
-#define MU_FENCE(scope, order) \
-  MU_FN void mu_fence_##order##_##scope(void) { \
-    __asm__ volatile(MU_PTX_FENCE_##order(scope) ::: "memory"); \
+#define MU_FENCE(scope, order)                                 \
+  MU_FN void mu_fence_##order##_##scope(void) {                \
+    __asm__ volatile(MU_PTX_FENCE_##order(scope)::: "memory"); \
   }
 MU_EACH_SCOPE(MU_FENCE, acq_rel)
 MU_EACH_SCOPE(MU_FENCE, sc)
 
-#define MU_LOAD(scope, order, elem, reg, letter, ptx, make)                                        \
-  MU_FN mu_##elem mu_load_##order##_##scope##_##elem(const mu_##elem *address) {                   \
-    reg value;                                                                                     \
-    __asm__ volatile(MU_PTX_LOAD_##order(scope) "." ptx " %0, [%1];" MU_PTX_AFTER_##order(scope)   \
-                     : "=" letter(value)                                                           \
-                     : "l"(address)                                                                \
-                     : "memory");                                                                  \
-    return make(elem, value);                                                                      \
+#define MU_LOAD(scope, order, elem, reg, letter, ptx, make)                                      \
+  MU_FN mu_##elem mu_load_##order##_##scope##_##elem(const mu_##elem *address) {                 \
+    reg value;                                                                                   \
+    __asm__ volatile(MU_PTX_LOAD_##order(scope) "." ptx " %0, [%1];" MU_PTX_AFTER_##order(scope) \
+                     : "=" letter(value)                                                         \
+                     : "l"(address)                                                              \
+                     : "memory");                                                                \
+    return make(elem, value);                                                                    \
   }
-#define MU_STORE(scope, order, elem, reg, letter, ptx, get)                                        \
-  MU_FN void mu_store_##order##_##scope##_##elem(mu_##elem *address, mu_##elem value) {            \
-    __asm__ volatile(MU_PTX_STORE_##order(scope) "." ptx " [%0], %1;" ::"l"(address),              \
-                     letter(get(reg, value))                                                       \
-                     : "memory");                                                                  \
+#define MU_STORE(scope, order, elem, reg, letter, ptx, get)                             \
+  MU_FN void mu_store_##order##_##scope##_##elem(mu_##elem *address, mu_##elem value) { \
+    __asm__ volatile(MU_PTX_STORE_##order(scope) "." ptx " [%0], %1;" ::"l"(address),   \
+                     letter(get(reg, value))                                            \
+                     : "memory");                                                       \
   }
-#define MU_MEM(elem, reg, letter, ptx, get, make)                   \
-  MU_EACH_SCOPE(MU_LOAD, relaxed, elem, reg, letter, ptx, make)     \
-  MU_EACH_SCOPE(MU_LOAD, acquire, elem, reg, letter, ptx, make)     \
-  MU_EACH_SCOPE(MU_STORE, relaxed, elem, reg, letter, ptx, get)     \
+#define MU_MEM(elem, reg, letter, ptx, get, make)               \
+  MU_EACH_SCOPE(MU_LOAD, relaxed, elem, reg, letter, ptx, make) \
+  MU_EACH_SCOPE(MU_LOAD, acquire, elem, reg, letter, ptx, make) \
+  MU_EACH_SCOPE(MU_STORE, relaxed, elem, reg, letter, ptx, get) \
   MU_EACH_SCOPE(MU_STORE, release, elem, reg, letter, ptx, get)
 
-#define MU_ATOM_2(order, scope, op, elem, reg, letter, ptx, get, make)                                  \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {         \
-    reg old;                                                                                            \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) "." ptx " %0, [%1], %2;"                        \
-                     MU_PTX_AFTER_##order(scope)                                                        \
-                     : "=" letter(old)                                                                  \
-                     : "l"(address), letter(get(reg, operand))                                          \
-                     : "memory");                                                                       \
-    return make(elem, old);                                                                             \
+#define MU_ATOM_2(order, scope, op, elem, reg, letter, ptx, get, make)                                       \
+  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {              \
+    reg old;                                                                                                 \
+    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope) \
+                     : "=" letter(old)                                                                       \
+                     : "l"(address), letter(get(reg, operand))                                               \
+                     : "memory");                                                                            \
+    return make(elem, old);                                                                                  \
   }
-#define MU_ATOM_RED(order, scope, op, elem, reg, letter, ptx, get)                                      \
-  MU_FN void mu_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {          \
-    __asm__ volatile(MU_PTX_ATOM_##order("red", scope) "." ptx " [%0], %1;" ::"l"(address),             \
-                     letter(get(reg, operand))                                                          \
-                     : "memory");                                                                       \
+#define MU_ATOM_RED(order, scope, op, elem, reg, letter, ptx, get)                             \
+  MU_FN void mu_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    __asm__ volatile(MU_PTX_ATOM_##order("red", scope) "." ptx " [%0], %1;" ::"l"(address),    \
+                     letter(get(reg, operand))                                                 \
+                     : "memory");                                                              \
   }
-#define MU_ATOM_CAS(order, scope, elem, reg, letter, ptx, get, make)                                    \
-  MU_FN mu_##elem mu_cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,             \
-                                                    mu_##elem desired) {                                \
-    reg old;                                                                                            \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) ".cas." ptx " %0, [%1], %2, %3;"                \
-                     MU_PTX_AFTER_##order(scope)                                                        \
-                     : "=" letter(old)                                                                  \
-                     : "l"(address), letter(get(reg, expected)), letter(get(reg, desired))              \
-                     : "memory");                                                                       \
-    return make(elem, old);                                                                             \
+#define MU_ATOM_CAS(order, scope, elem, reg, letter, ptx, get, make)                                     \
+  MU_FN mu_##elem mu_cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,              \
+                                                    mu_##elem desired) {                                 \
+    reg old;                                                                                             \
+    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) ".cas." ptx                                      \
+                                                        " %0, [%1], %2, %3;" MU_PTX_AFTER_##order(scope) \
+                     : "=" letter(old)                                                                   \
+                     : "l"(address), letter(get(reg, expected)), letter(get(reg, desired))               \
+                     : "memory");                                                                        \
+    return make(elem, old);                                                                              \
   }
 
 #include "insn.def"
 
 // 16 bytes as one access. A table row cannot say it: the value lies in two registers.
 #if MU_HAS_B128
-#define MU_LOAD_B128(scope, order)                                                                     \
-  MU_FN mu_b128 mu_load_##order##_##scope##_b128(const mu_b128 *address) {                             \
-    mu_b128 value;                                                                                     \
+#define MU_LOAD_B128(scope, order)                                                                        \
+  MU_FN mu_b128 mu_load_##order##_##scope##_b128(const mu_b128 *address) {                                \
+    mu_b128 value;                                                                                        \
     __asm__ volatile("{.reg .b128 v; " MU_PTX_LOAD_##order(scope) ".b128 v, [%2]; mov.b128 {%0, %1}, v;}" \
-                     : "=l"(value.low), "=l"(value.high)                                               \
-                     : "l"(address)                                                                    \
-                     : "memory");                                                                      \
-    return value;                                                                                      \
+                     : "=l"(value.low), "=l"(value.high)                                                  \
+                     : "l"(address)                                                                       \
+                     : "memory");                                                                         \
+    return value;                                                                                         \
   }
-#define MU_STORE_B128(scope, order)                                                                    \
-  MU_FN void mu_store_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {                      \
-    __asm__ volatile("{.reg .b128 v; mov.b128 v, {%1, %2}; " MU_PTX_STORE_##order(scope)               \
-                     ".b128 [%0], v;}" ::"l"(address),                                                 \
-                     "l"(value.low), "l"(value.high)                                                   \
-                     : "memory");                                                                      \
+#define MU_STORE_B128(scope, order)                                                \
+  MU_FN void mu_store_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {  \
+    __asm__ volatile("{.reg .b128 v; mov.b128 v, {%1, %2}; " MU_PTX_STORE_##order( \
+                         scope) ".b128 [%0], v;}" ::"l"(address),                  \
+                     "l"(value.low), "l"(value.high)                               \
+                     : "memory");                                                  \
   }
 MU_EACH_SCOPE(MU_LOAD_B128, relaxed)
 MU_EACH_SCOPE(MU_LOAD_B128, acquire)
@@ -192,34 +191,35 @@ MU_EACH_SCOPE(MU_STORE_B128, relaxed)
 MU_EACH_SCOPE(MU_STORE_B128, release)
 #endif
 #if MU_HAS_B128_ATOMIC
-#define MU_EXCHANGE_B128(order, scope, unused)                                                         \
-  MU_FN mu_b128 mu_exchange_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {                \
-    mu_b128 old;                                                                                       \
-    __asm__ volatile("{.reg .b128 o, v; mov.b128 v, {%3, %4}; " MU_PTX_ATOM_##order("atom", scope)     \
-                     ".exch.b128 o, [%2], v; mov.b128 {%0, %1}, o;}"                                   \
-                     : "=l"(old.low), "=l"(old.high)                                                   \
-                     : "l"(address), "l"(value.low), "l"(value.high)                                   \
-                     : "memory");                                                                      \
-    return old;                                                                                        \
+#define MU_EXCHANGE_B128(order, scope, unused)                                          \
+  MU_FN mu_b128 mu_exchange_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) { \
+    mu_b128 old;                                                                        \
+    __asm__ volatile("{.reg .b128 o, v; mov.b128 v, {%3, %4}; " MU_PTX_ATOM_##order(    \
+                         "atom", scope) ".exch.b128 o, [%2], v; mov.b128 {%0, %1}, o;}" \
+                     : "=l"(old.low), "=l"(old.high)                                    \
+                     : "l"(address), "l"(value.low), "l"(value.high)                    \
+                     : "memory");                                                       \
+    return old;                                                                         \
   }
 #define MU_CAS_B128(order, scope, unused)                                                              \
   MU_FN mu_b128 mu_cas_##order##_##scope##_b128(mu_b128 *address, mu_b128 expected, mu_b128 desired) { \
     mu_b128 old;                                                                                       \
-    __asm__ volatile("{.reg .b128 o, e, d; mov.b128 e, {%3, %4}; mov.b128 d, {%5, %6}; "               \
-                     MU_PTX_ATOM_##order("atom", scope) ".cas.b128 o, [%2], e, d; mov.b128 {%0, %1}, o;}" \
-                     : "=l"(old.low), "=l"(old.high)                                                   \
-                     : "l"(address), "l"(expected.low), "l"(expected.high), "l"(desired.low),          \
-                       "l"(desired.high)                                                               \
-                     : "memory");                                                                      \
+    __asm__ volatile(                                                                                  \
+        "{.reg .b128 o, e, d; mov.b128 e, {%3, %4}; mov.b128 d, {%5, %6}; " MU_PTX_ATOM_##order(       \
+            "atom", scope) ".cas.b128 o, [%2], e, d; mov.b128 {%0, %1}, o;}"                           \
+        : "=l"(old.low), "=l"(old.high)                                                                \
+        : "l"(address), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high)     \
+        : "memory");                                                                                   \
     return old;                                                                                        \
   }
 MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
 #endif
 
-// The read-modify-writes that are one instruction here. atomic.cuh adds those that have to be made of several.
-#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch)            \
-  MU_EACH_ATOM(MU_ATOM_2, op, elem, reg, letter, ptx, get, make)       \
+// The read-modify-writes that are one instruction here. atomic.cuh adds those that have to be made of
+// several.
+#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch)      \
+  MU_EACH_ATOM(MU_ATOM_2, op, elem, reg, letter, ptx, get, make) \
   MU_EACH_RED(MU_ATOM_RED, op, elem, reg, letter, ptx, get)
 #define MU_EXCHANGE(elem, reg, letter, ptx, get, make, arch) \
   MU_EACH_ATOM(MU_ATOM_2, exchange, elem, reg, letter, "exch." ptx, get, make)
@@ -237,23 +237,24 @@ MU_FN void mu_bar_sync_part(mu_u32 id, mu_u32 threads) {
 MU_FN void mu_bar_arrive_part(mu_u32 id, mu_u32 threads) {
   __asm__ volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-#define MU_BAR_RED(op)                                                                                        \
-  MU_FN mu_u32 mu_bar_##op(mu_u32 predicate) {                                                                \
-    mu_u32 result;                                                                                            \
-    __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op ".pred q, 0, p; selp.u32 %0, 1, 0, q;}" \
-                     : "=r"(result)                                                                           \
-                     : "r"(predicate)                                                                         \
-                     : "memory");                                                                             \
-    return result;                                                                                            \
-  }                                                                                                           \
-  MU_FN mu_u32 mu_bar_##op##_part(mu_u32 predicate, mu_u32 id, mu_u32 threads) {                              \
-    mu_u32 result;                                                                                            \
-    __asm__ volatile(                                                                                         \
-        "{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op ".pred q, %2, %3, p; selp.u32 %0, 1, 0, q;}"   \
-        : "=r"(result)                                                                                        \
-        : "r"(predicate), "r"(id), "r"(threads)                                                               \
-        : "memory");                                                                                          \
-    return result;                                                                                            \
+#define MU_BAR_RED(op)                                                           \
+  MU_FN mu_u32 mu_bar_##op(mu_u32 predicate) {                                   \
+    mu_u32 result;                                                               \
+    __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op      \
+                     ".pred q, 0, p; selp.u32 %0, 1, 0, q;}"                     \
+                     : "=r"(result)                                              \
+                     : "r"(predicate)                                            \
+                     : "memory");                                                \
+    return result;                                                               \
+  }                                                                              \
+  MU_FN mu_u32 mu_bar_##op##_part(mu_u32 predicate, mu_u32 id, mu_u32 threads) { \
+    mu_u32 result;                                                               \
+    __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op      \
+                     ".pred q, %2, %3, p; selp.u32 %0, 1, 0, q;}"                \
+                     : "=r"(result)                                              \
+                     : "r"(predicate), "r"(id), "r"(threads)                     \
+                     : "memory");                                                \
+    return result;                                                               \
   }
 MU_BAR_RED(or)
 MU_BAR_RED(and)
@@ -268,8 +269,8 @@ MU_FN mu_u32 mu_bar_count(mu_u32 predicate) {
 
 // Barrier of a hardware cluster, by all threads of all its blocks.
 #if MU_HAS_CLUSTER
-#define MU_CLUSTER_BARRIER(name, ptx) \
-  MU_FN void mu_cluster_##name(void) { \
+#define MU_CLUSTER_BARRIER(name, ptx)                                  \
+  MU_FN void mu_cluster_##name(void) {                                 \
     __asm__ volatile("barrier.cluster." ptx ".aligned;" ::: "memory"); \
   }
 MU_CLUSTER_BARRIER(arrive, "arrive.release")
@@ -320,12 +321,12 @@ MU_FN mu_u32 mu_grid_blocks(void) {
   return mu_grid_blocks_x() * mu_grid_blocks_y() * mu_grid_blocks_z();
 }
 // In the whole grid; 64 bits, for grids of more than 2^32 threads.
-#define MU_GRID_PLACE(d) \
-  MU_FN mu_u64 mu_grid_thread_##d(void) { \
+#define MU_GRID_PLACE(d)                                                      \
+  MU_FN mu_u64 mu_grid_thread_##d(void) {                                     \
     return (mu_u64)mu_block_##d() * mu_block_threads_##d() + mu_thread_##d(); \
-  } \
-  MU_FN mu_u64 mu_grid_threads_##d(void) { \
-    return (mu_u64)mu_grid_blocks_##d() * mu_block_threads_##d(); \
+  }                                                                           \
+  MU_FN mu_u64 mu_grid_threads_##d(void) {                                    \
+    return (mu_u64)mu_grid_blocks_##d() * mu_block_threads_##d();             \
   }
 MU_GRID_PLACE(x)
 MU_GRID_PLACE(y)
@@ -339,15 +340,15 @@ MU_FN mu_u64 mu_grid_threads(void) {
 
 // Loops in which the grid's threads share the elements, any number of them, neighbours to neighbours:
 //   MU_FOR_GRID(i, n) y[i] = x[i];      MU_FOR_GRID_2(x, y, width, height) ...
-#define MU_FOR_GRID(i, n) for (mu_u64 i = mu_grid_thread(), i##_end = (n); i < i##_end; i += mu_grid_threads())
+#define MU_FOR_GRID(i, n) \
+  for (mu_u64 i = mu_grid_thread(), i##_end = (n); i < i##_end; i += mu_grid_threads())
 #define MU_FOR_GRID_D(i, d, n) \
   for (mu_u64 i = mu_grid_thread_##d(), i##_end = (n); i < i##_end; i += mu_grid_threads_##d())
 #define MU_FOR_GRID_2(x, y, nx, ny) MU_FOR_GRID_D(y, y, ny) MU_FOR_GRID_D(x, x, nx)
 #define MU_FOR_GRID_3(x, y, z, nx, ny, nz) \
   MU_FOR_GRID_D(z, z, nz) MU_FOR_GRID_D(y, y, ny) MU_FOR_GRID_D(x, x, nx)
 // The same by the threads of one block.
-#define MU_FOR_BLOCK(i, n) \
-  for (mu_u32 i = mu_thread(), i##_end = (n); i < i##_end; i += mu_block_threads())
+#define MU_FOR_BLOCK(i, n) for (mu_u32 i = mu_thread(), i##_end = (n); i < i##_end; i += mu_block_threads())
 
 #endif
 #endif

@@ -49,11 +49,11 @@ MU_STATIC_ASSERT(sizeof(mu_u64) == 8 && sizeof(mu_u32) == 4 && sizeof(mu_b128) =
 // What a wait or an open says. The numbers stay for ever.
 enum {
   MU_OK = 0,
-  MU_TIMEOUT = 1,  // the deadline passed; the missing are named in the slot's record
-  MU_POISONED = 2, // another member's deadline passed, here or in an earlier launch: reset the workspace
-  MU_STALE = 3,    // an earlier launch left in the middle of a barrier: reset the workspace
-  MU_MISMATCH = 4, // the slot belongs to a group of another size, or the memory is no workspace
-  MU_FOREIGN = 5,  // another launch uses this slot at the same time
+  MU_TIMEOUT = 1,    // the deadline passed; the missing are named in the slot's record
+  MU_POISONED = 2,   // another member's deadline passed, here or in an earlier launch: reset the workspace
+  MU_STALE = 3,      // an earlier launch left in the middle of a barrier: reset the workspace
+  MU_MISMATCH = 4,   // the slot belongs to a group of another size, or the memory is no workspace
+  MU_FOREIGN = 5,    // another launch uses this slot at the same time
   MU_NOT_MEMBER = 6, // this block is not in the group
 };
 typedef mu_u32 mu_status;
@@ -90,14 +90,15 @@ typedef struct {
   mu_line counts[MU_COPIES_MAX][MU_SHARDS_MAX]; // arrivals; each copy counts all of them
   mu_line sums[2];                              // low half arrivals, high half the sum that travels with them
 } mu_slot;
-// Behind the slot: a word a member, its epoch, that is how often it has arrived; then, for each parity, a word
-// a member with a value in its high half.
+// Behind the slot: a word a member, its epoch, that is how often it has arrived; then, for each parity, a
+// word a member with a value in its high half.
 #define MU_SLOT_WORDS 3
 MU_STATIC_ASSERT(sizeof(mu_line) == MU_LINE_BYTES, "a line");
 MU_STATIC_ASSERT(sizeof(mu_slot) % MU_LINE_BYTES == 0, "a slot begins and ends on a line");
 
 // Bytes of a slot for groups of at most BLOCKS blocks.
-#define MU_SLOT_BYTES(blocks) \
-  ((sizeof(mu_slot) + 8 * MU_SLOT_WORDS * (mu_u64)(blocks) + MU_LINE_BYTES - 1) / MU_LINE_BYTES * MU_LINE_BYTES)
+#define MU_SLOT_BYTES(blocks)                                                                     \
+  ((sizeof(mu_slot) + 8 * MU_SLOT_WORDS * (mu_u64)(blocks) + MU_LINE_BYTES - 1) / MU_LINE_BYTES * \
+   MU_LINE_BYTES)
 
 #endif
