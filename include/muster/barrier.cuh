@@ -111,16 +111,16 @@ MU_FN mu_status mu_barrier_agree(const mu_barrier *b, mu_status status) {
 }
 
 MU_FN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
-  return b->system ? mu_load_relaxed_system_u64(word) : mu_load_relaxed_device_u64(word);
+  return b->system ? mu_global_load_relaxed_system_u64(word) : mu_global_load_relaxed_device_u64(word);
 }
 MU_FN mu_u64 mu_barrier_load_acquire(const mu_barrier *b, const mu_u64 *word) {
-  return b->system ? mu_load_acquire_system_u64(word) : mu_load_acquire_device_u64(word);
+  return b->system ? mu_global_load_acquire_system_u64(word) : mu_global_load_acquire_device_u64(word);
 }
 MU_FN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 value) {
   if (b->system)
-    mu_red_add_release_system_u64(word, value);
+    mu_global_red_add_release_system_u64(word, value);
   else
-    mu_red_add_release_device_u64(word, value);
+    mu_global_red_add_release_device_u64(word, value);
 }
 MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
   return (mu_u64 *)(slot + 1);
@@ -131,22 +131,22 @@ MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
 // before it swapped the nonce were read before any block of this launch arrived.
 MU_FN mu_status mu_barrier_claim(mu_barrier *b, mu_u64 nonce) {
   mu_slot *slot = b->slot;
-  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32;
-  mu_u64 owner = mu_cas_relaxed_system_u64(&slot->owner, 0, mine);
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32 | (mu_u64)(b->shards << 4 | b->copies) << 56;
+  mu_u64 owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
   if (owner && owner != mine)
     return MU_MISMATCH;
-  mu_u64 poison = 0, uneven = mu_load_relaxed_system_u64(&slot->drops), epoch = 0;
-  for (mu_u32 copy = 0; copy < b->copies; copy++)
-    for (mu_u32 shard = 0; shard < b->shards; shard++) {
-      mu_u64 count = mu_load_acquire_system_u64(&slot->counts[copy][shard].word);
-      mu_u64 each = (b->blocks - shard + b->shards - 1) / b->shards;
-      poison |= count & MU_POISON;
-      uneven |= count % each;
-      if (copy + shard == 0)
-        epoch = count / each;
-      uneven |= count / each ^ epoch;
-    }
-  mu_u64 before = mu_exchange_acq_rel_system_u64(&slot->nonce, nonce);
+  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops), epoch = 0;
+  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
+      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++) {
+    mu_u64 count = mu_global_load_acquire_system_u64(&slot->counts[copy][shard].word);
+    mu_u64 each = (b->blocks - shard + b->shards - 1) / b->shards;
+    poison |= count & MU_POISON;
+    uneven |= count % each;
+    if (copy + shard == 0)
+      epoch = count / each;
+    uneven |= count / each ^ epoch;
+  }
+  mu_u64 before = mu_global_exchange_acq_rel_system_u64(&slot->nonce, nonce);
   if (poison)
     return MU_POISONED;
   return before != nonce && uneven ? MU_STALE : MU_OK;
@@ -186,13 +186,13 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->step = (b->blocks - shard + b->shards - 1) / b->shards;
   // Nobody can complete an epoch without this block, so its own counter tells how many are complete.
   mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
-  mu_u64 count = mu_load_relaxed_system_u64(&slot->counts[0][my_shard].word);
+  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[0][my_shard].word);
   mu_status status = lane == 0 ? mu_barrier_claim(b, nonce) : MU_OK;
   b->epoch = (count & ~MU_POISON) / my_step;
   b->target = b->epoch * b->step;
-  b->sums_done = mu_load_relaxed_system_u64(&slot->sums_done);
-  b->even_sum = mu_load_relaxed_system_u64(&slot->sum_after[0]);
-  b->odd_sum = mu_load_relaxed_system_u64(&slot->sum_after[1]);
+  b->sums_done = mu_global_load_relaxed_system_u64(&slot->sums_done);
+  b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
+  b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
   return mu_barrier_agree(b, status);
 }
 
@@ -227,31 +227,31 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
 // Marks the group as lost, for everybody, and says why in the slot.
 MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_slot *slot = b->slot;
-  for (mu_u32 copy = 0; copy < b->copies; copy++)
-    for (mu_u32 shard = 0; shard < b->shards; shard++)
-      mu_red_or_relaxed_system_u64(&slot->counts[copy][shard].word, MU_POISON);
+  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
+      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++)
+          mu_global_red_or_relaxed_system_u64(&slot->counts[copy][shard].word, MU_POISON);
   mu_rest_ns(2000); // an arrival is counted a moment before its member's word shows it
   mu_u32 missing = 0, first = MU_NOBODY;
-  for (mu_u32 i = b->blocks; i-- > 0;) {
-    mu_u64 epoch = mu_load_relaxed_system_u64(mu_slot_members(slot) + i);
+  MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {
+    mu_u64 epoch = mu_global_load_relaxed_system_u64(mu_slot_members(slot) + i);
     if (epoch < b->epoch) { // a member that dropped has the top bit set
       missing++;
       first = i;
     }
   }
-  mu_store_relaxed_system_u32(&slot->error_rank, b->rank);
-  mu_store_relaxed_system_u32(&slot->missing_count, missing);
-  mu_store_relaxed_system_u32(&slot->missing_rank, first);
-  mu_store_relaxed_system_u64(&slot->error_epoch, b->epoch);
-  mu_store_release_system_u32(&slot->error, why);
+  mu_global_store_relaxed_system_u32(&slot->error_rank, b->rank);
+  mu_global_store_relaxed_system_u32(&slot->missing_count, missing);
+  mu_global_store_relaxed_system_u32(&slot->missing_rank, first);
+  mu_global_store_relaxed_system_u64(&slot->error_epoch, b->epoch);
+  mu_global_store_release_system_u32(&slot->error, why);
 }
 
 // Members that dropped after epoch k arrived k times and never will again.
 MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
-  for (mu_u32 i = 0; i < b->blocks; i++) {
-    mu_u64 epoch = mu_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
+  MU_ROLLED for (mu_u32 i = 0; i < b->blocks; i++) {
+    mu_u64 epoch = mu_global_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
     if (epoch & MU_DROPPED) {
       b->staying--;
       if (i % b->shards == b->lane) {
@@ -268,17 +268,17 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
 // What a waiting lane does now and then: learn who has left, whether the slot is still ours, and whether its
 // time is up. Returns why to stop, or MU_OK to look again.
 MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
-  mu_u64 drops = mu_load_acquire_system_u64(&b->slot->drops);
+  mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
   if (!mu_barrier_all(b, drops == b->drops))
     mu_barrier_recount(b, drops);
-  mu_u32 foreign = mu_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
+  mu_u32 foreign = mu_global_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
   if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
     return MU_OK;
   // Too late, unless the last arrival comes just now: then it finds no poison, or the poison finds it.
   mu_u32 lost = 0;
   mu_u64 seen = mu_barrier_load(b, b->look);
   while (seen < b->target && !lost) {
-    mu_u64 now = mu_cas_relaxed_system_u64(b->look, seen, seen | MU_POISON);
+    mu_u64 now = mu_global_cas_relaxed_system_u64(b->look, seen, seen | MU_POISON);
     lost = now == seen;
     seen = now;
   }
@@ -294,7 +294,7 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
 MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
   mu_u32 looks = 0;
   mu_u64 start_ns = 0, seen;
-  if (b->brief >= MU_BRIEF_ENOUGH)
+  if (b->pause && b->brief >= MU_BRIEF_ENOUGH)
     while (mu_cycles() - b->arrived_at < b->pause) {
     }
   for (;;) {
@@ -311,7 +311,7 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
   }
   b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
   if (acquire)
-    seen = mu_barrier_load_acquire(b, b->look);
+    (void)mu_barrier_load_acquire(b, b->look); // for its order; nobody waits for its value
   return seen & MU_POISON ? MU_POISONED : MU_OK;
 }
 
@@ -330,7 +330,7 @@ MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
   if (b->lane < b->copies) {
     mu_barrier_add_release(b, b->arrive, 1);
     if (b->lane == 0)
-      mu_store_relaxed_system_u64(b->member, b->epoch);
+      mu_global_store_relaxed_system_u64(b->member, b->epoch);
   }
   b->arrived_at = mu_cycles();
   return b->epoch;
@@ -370,9 +370,9 @@ MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
   b->target += b->step;
   mu_barrier_converge(b);
   if (b->lane < b->copies) {
-    mu_red_add_relaxed_system_u64(b->arrive, 1);
+    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
     if (b->lane == 0)
-      mu_store_relaxed_system_u64(b->member, b->epoch);
+      mu_global_store_relaxed_system_u64(b->member, b->epoch);
   }
   b->arrived_at = mu_cycles();
   if (b->lane < b->shards)
@@ -408,8 +408,8 @@ MU_FN mu_status mu_barrier_try_wait(mu_barrier *b, mu_token token, mu_u64 timeou
   missing->count = 0;
   missing->first = MU_NOBODY;
   if (status == MU_TIMEOUT) {
-    missing->count = mu_load_relaxed_system_u32(&b->slot->missing_count);
-    missing->first = mu_load_relaxed_system_u32(&b->slot->missing_rank);
+    missing->count = mu_global_load_relaxed_system_u32(&b->slot->missing_count);
+    missing->first = mu_global_load_relaxed_system_u32(&b->slot->missing_rank);
   }
   return status;
 }
@@ -427,11 +427,11 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 #endif
   mu_barrier_converge(b);
   if (b->lane == 0)
-    mu_store_relaxed_system_u64(b->member, b->epoch | MU_DROPPED);
+    mu_global_store_relaxed_system_u64(b->member, b->epoch | MU_DROPPED);
   if (b->lane < b->copies)
     mu_barrier_add_release(b, b->arrive, 1);
   if (b->lane == 0)
-    mu_red_add_release_system_u64(&b->slot->drops, 1);
+    mu_global_red_add_release_system_u64(&b->slot->drops, 1);
 }
 
 // A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
@@ -451,13 +451,14 @@ MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum
   if (b->lane < b->copies) {
     if (b->lane == 0)
       mu_barrier_add_release(b, &b->slot->sums[turn].word, (mu_u64)value << 32 | 1);
-    mu_red_add_relaxed_system_u64(b->arrive, 1); // so that plain barriers and deadlines know of this one
+    mu_global_red_add_relaxed_system_u64(b->arrive,
+                                         1); // so that plain barriers and deadlines know of this one
     if (b->lane == 0)
-      mu_store_relaxed_system_u64(b->member, b->epoch);
+      mu_global_store_relaxed_system_u64(b->member, b->epoch);
   }
   b->arrived_at = mu_cycles();
   if (b->lane < b->shards) {
-    if (b->brief >= MU_BRIEF_ENOUGH)
+    if (b->pause && b->brief >= MU_BRIEF_ENOUGH)
       while (mu_cycles() - b->arrived_at < b->pause) {
       }
     for (;;) {
@@ -475,12 +476,13 @@ MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum
       }
     }
     b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
+    (void)mu_barrier_load_acquire(b, &b->slot->sums[turn].word); // for its order
     if (b->lane == 0) {
-      seen = mu_barrier_load_acquire(b, &b->slot->sums[turn].word);
+      seen += before;
       result[b->part] = seen;
       if (b->rank == 0) { // for the launches to come; nobody can read it before this block arrives again
-        mu_store_relaxed_system_u64(&b->slot->sum_after[turn], seen);
-        mu_store_relaxed_system_u64(&b->slot->sums_done, b->sums_done + 1);
+        mu_global_store_relaxed_system_u64(&b->slot->sum_after[turn], seen);
+        mu_global_store_relaxed_system_u64(&b->slot->sums_done, b->sums_done + 1);
       }
     }
   }

@@ -70,5 +70,8 @@
 #define MU_HAS_B128 (MU_ARCH >= 700 && MU_PTX >= 84)        // ordered 16-byte loads and stores
 #define MU_HAS_B128_ATOMIC (MU_ARCH >= 900 && MU_PTX >= 84) // 16-byte exchange and compare-and-swap
 
+// In front of a loop that is not worth unrolling.
+#define MU_ROLLED _Pragma("unroll 1")
+
 #endif
 #endif

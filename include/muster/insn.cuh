@@ -12,9 +12,11 @@
 //   mu_exchange_..., mu_cas_...(address, expected, desired) returns the old value
 //   mu_fence_<acq_rel|sc>_<scope>()
 //
-// Scopes: block, cluster, device, system. Orders of read-modify-writes: relaxed, acquire, release, acq_rel.
+// Names that begin with mu_global_ or mu_shared_ (mu_global_load_..., mu_shared_add_...) are for addresses
+// that are known to lie there, and shorter; all others take any address. Scopes: block, cluster, device,
+// system. Orders of read-modify-writes: relaxed, acquire, release, acq_rel.
 //
-// Callers     any thread, alone. Addresses are generic (global or shared), aligned to the element.
+// Callers     any thread, alone. Addresses are aligned to the element.
 // Order       as named, in PTX's memory consistency model; a relaxed access is strong (morally strong with
 //             others of its scope) but orders nothing else.
 // Cost        a release is a fence in front of the access, 170 to 250 ns on an H200; an acquire empties the
@@ -101,14 +103,35 @@ MU_OF_BITS(bf16x2, mu_u32)
 
 #define MU_EACH_SCOPE(make, ...) \
   make(block, __VA_ARGS__) make(cluster, __VA_ARGS__) make(device, __VA_ARGS__) make(system, __VA_ARGS__)
-// For each order and scope of a read-modify-write; of one that returns nothing.
+#define MU_EACH_LOAD_ORDER(scope, make, ...) \
+  make(relaxed, scope, __VA_ARGS__) make(acquire, scope, __VA_ARGS__)
+#define MU_EACH_STORE_ORDER(scope, make, ...) \
+  make(relaxed, scope, __VA_ARGS__) make(release, scope, __VA_ARGS__)
 #define MU_EACH_ATOM_ORDER(scope, make, ...)                                                            \
   make(relaxed, scope, __VA_ARGS__) make(acquire, scope, __VA_ARGS__) make(release, scope, __VA_ARGS__) \
       make(acq_rel, scope, __VA_ARGS__)
-#define MU_EACH_RED_ORDER(scope, make, ...) \
-  make(relaxed, scope, __VA_ARGS__) make(release, scope, __VA_ARGS__)
+#define MU_EACH_LOAD(...) MU_EACH_SCOPE(MU_EACH_LOAD_ORDER, __VA_ARGS__)
+#define MU_EACH_STORE(...) MU_EACH_SCOPE(MU_EACH_STORE_ORDER, __VA_ARGS__)
 #define MU_EACH_ATOM(...) MU_EACH_SCOPE(MU_EACH_ATOM_ORDER, __VA_ARGS__)
-#define MU_EACH_RED(...) MU_EACH_SCOPE(MU_EACH_RED_ORDER, __VA_ARGS__)
+
+// Address spaces, as part of a name: none (generic), global_, shared_. An instruction that knows its space is
+// shorter: a generic 64-bit atomic, say, asks at run time whether it is at work in shared memory.
+#define MU_PTX_SPACE_ ""
+#define MU_PTX_SPACE_global_ ".global"
+#define MU_PTX_SPACE_shared_ ".shared"
+#define MU_ADDRESS_(address) (address)
+#define MU_ADDRESS_global_(address) mu_to_global(address)
+#define MU_ADDRESS_shared_(address) mu_to_shared(address)
+MU_FN mu_u64 mu_to_global(const void *address) {
+  mu_u64 inside;
+  __asm__("cvta.to.global.u64 %0, %1;" : "=l"(inside) : "l"(address));
+  return inside;
+}
+MU_FN mu_u64 mu_to_shared(const void *address) {
+  mu_u64 inside;
+  __asm__("cvta.to.shared.u64 %0, %1;" : "=l"(inside) : "l"(address));
+  return inside;
+}
 
 #define MU_FENCE(scope, order)                                 \
   MU_FN void mu_fence_##order##_##scope(void) {                \
@@ -117,59 +140,80 @@ MU_OF_BITS(bf16x2, mu_u32)
 MU_EACH_SCOPE(MU_FENCE, acq_rel)
 MU_EACH_SCOPE(MU_FENCE, sc)
 
-#define MU_LOAD(scope, order, elem, reg, letter, ptx, make)                                      \
-  MU_FN mu_##elem mu_load_##order##_##scope##_##elem(const mu_##elem *address) {                 \
-    reg value;                                                                                   \
-    __asm__ volatile(MU_PTX_LOAD_##order(scope) "." ptx " %0, [%1];" MU_PTX_AFTER_##order(scope) \
-                     : "=" letter(value)                                                         \
-                     : "l"(address)                                                              \
-                     : "memory");                                                                \
-    return make(elem, value);                                                                    \
+#define MU_LOAD(order, scope, at, elem, reg, letter, ptx, make)                                            \
+  MU_FN mu_##elem mu_##at##load_##order##_##scope##_##elem(const mu_##elem *address) {                     \
+    reg value;                                                                                             \
+    __asm__ volatile(MU_PTX_LOAD_##order(scope) MU_PTX_SPACE_##at "." ptx                                  \
+                                                                  " %0, [%1];" MU_PTX_AFTER_##order(scope) \
+                     : "=" letter(value)                                                                   \
+                     : "l"(MU_ADDRESS_##at(address))                                                       \
+                     : "memory");                                                                          \
+    return make(elem, value);                                                                              \
   }
-#define MU_STORE(scope, order, elem, reg, letter, ptx, get)                             \
-  MU_FN void mu_store_##order##_##scope##_##elem(mu_##elem *address, mu_##elem value) { \
-    __asm__ volatile(MU_PTX_STORE_##order(scope) "." ptx " [%0], %1;" ::"l"(address),   \
-                     letter(get(reg, value))                                            \
-                     : "memory");                                                       \
+#define MU_STORE(order, scope, at, elem, reg, letter, ptx, get)                               \
+  MU_FN void mu_##at##store_##order##_##scope##_##elem(mu_##elem *address, mu_##elem value) { \
+    __asm__ volatile(MU_PTX_STORE_##order(scope) MU_PTX_SPACE_##at                            \
+                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                    \
+                     letter(get(reg, value))                                                  \
+                     : "memory");                                                             \
   }
-#define MU_MEM(elem, reg, letter, ptx, get, make)               \
-  MU_EACH_SCOPE(MU_LOAD, relaxed, elem, reg, letter, ptx, make) \
-  MU_EACH_SCOPE(MU_LOAD, acquire, elem, reg, letter, ptx, make) \
-  MU_EACH_SCOPE(MU_STORE, relaxed, elem, reg, letter, ptx, get) \
-  MU_EACH_SCOPE(MU_STORE, release, elem, reg, letter, ptx, get)
-
-#define MU_ATOM_2(order, scope, op, elem, reg, letter, ptx, get, make)                                       \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {              \
-    reg old;                                                                                                 \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope) \
-                     : "=" letter(old)                                                                       \
-                     : "l"(address), letter(get(reg, operand))                                               \
-                     : "memory");                                                                            \
-    return make(elem, old);                                                                                  \
+#define MU_ATOM_2(order, scope, at, op, elem, reg, letter, ptx, get, make)                          \
+  MU_FN mu_##elem mu_##at##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    reg old;                                                                                        \
+    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                           \
+                     "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope)                           \
+                     : "=" letter(old)                                                              \
+                     : "l"(MU_ADDRESS_##at(address)), letter(get(reg, operand))                     \
+                     : "memory");                                                                   \
+    return make(elem, old);                                                                         \
   }
-#define MU_ATOM_RED(order, scope, op, elem, reg, letter, ptx, get)                             \
-  MU_FN void mu_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
-    __asm__ volatile(MU_PTX_ATOM_##order("red", scope) "." ptx " [%0], %1;" ::"l"(address),    \
-                     letter(get(reg, operand))                                                 \
-                     : "memory");                                                              \
+#define MU_ATOM_RED(order, scope, at, op, elem, reg, letter, ptx, get)                               \
+  MU_FN void mu_##at##red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    __asm__ volatile(MU_PTX_ATOM_##order("red", scope) MU_PTX_SPACE_##at                             \
+                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                           \
+                     letter(get(reg, operand))                                                       \
+                     : "memory");                                                                    \
   }
-#define MU_ATOM_CAS(order, scope, elem, reg, letter, ptx, get, make)                                     \
-  MU_FN mu_##elem mu_cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,              \
-                                                    mu_##elem desired) {                                 \
-    reg old;                                                                                             \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) ".cas." ptx                                      \
-                                                        " %0, [%1], %2, %3;" MU_PTX_AFTER_##order(scope) \
-                     : "=" letter(old)                                                                   \
-                     : "l"(address), letter(get(reg, expected)), letter(get(reg, desired))               \
-                     : "memory");                                                                        \
-    return make(elem, old);                                                                              \
+#define MU_ATOM_CAS(order, scope, at, elem, reg, letter, ptx, get, make)                                    \
+  MU_FN mu_##elem mu_##at##cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,           \
+                                                          mu_##elem desired) {                              \
+    reg old;                                                                                                \
+    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                                   \
+                     ".cas." ptx " %0, [%1], %2, %3;" MU_PTX_AFTER_##order(scope)                           \
+                     : "=" letter(old)                                                                      \
+                     : "l"(MU_ADDRESS_##at(address)), letter(get(reg, expected)), letter(get(reg, desired)) \
+                     : "memory");                                                                           \
+    return make(elem, old);                                                                                 \
   }
 
+// What is one instruction here. atomic.cuh adds what has to be made of several.
+#define MU_MEM_AT(at, elem, reg, letter, ptx, get, make)  \
+  MU_EACH_LOAD(MU_LOAD, at, elem, reg, letter, ptx, make) \
+  MU_EACH_STORE(MU_STORE, at, elem, reg, letter, ptx, get)
+#define MU_RMW_AT(at, op, elem, reg, letter, ptx, get, make)         \
+  MU_EACH_ATOM(MU_ATOM_2, at, op, elem, reg, letter, ptx, get, make) \
+  MU_EACH_STORE(MU_ATOM_RED, at, op, elem, reg, letter, ptx, get)
+#define MU_MEM(elem, reg, letter, ptx, get, make)       \
+  MU_MEM_AT(, elem, reg, letter, ptx, get, make)        \
+  MU_MEM_AT(global_, elem, reg, letter, ptx, get, make) \
+  MU_MEM_AT(shared_, elem, reg, letter, ptx, get, make)
+#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch) \
+  MU_RMW_AT(, op, elem, reg, letter, ptx, get, make)        \
+  MU_RMW_AT(global_, op, elem, reg, letter, ptx, get, make) \
+  MU_RMW_AT(shared_, op, elem, reg, letter, ptx, get, make)
+#define MU_EXCHANGE(elem, reg, letter, ptx, get, make, arch)                            \
+  MU_EACH_ATOM(MU_ATOM_2, , exchange, elem, reg, letter, "exch." ptx, get, make)        \
+  MU_EACH_ATOM(MU_ATOM_2, global_, exchange, elem, reg, letter, "exch." ptx, get, make) \
+  MU_EACH_ATOM(MU_ATOM_2, shared_, exchange, elem, reg, letter, "exch." ptx, get, make)
+#define MU_CAS(elem, reg, letter, ptx, get, make, arch)                 \
+  MU_EACH_ATOM(MU_ATOM_CAS, , elem, reg, letter, ptx, get, make)        \
+  MU_EACH_ATOM(MU_ATOM_CAS, global_, elem, reg, letter, ptx, get, make) \
+  MU_EACH_ATOM(MU_ATOM_CAS, shared_, elem, reg, letter, ptx, get, make)
 #include "insn.def"
 
 // 16 bytes as one access. A table row cannot say it: the value lies in two registers.
 #if MU_HAS_B128
-#define MU_LOAD_B128(scope, order)                                                                        \
+#define MU_LOAD_B128(order, scope, unused)                                                                \
   MU_FN mu_b128 mu_load_##order##_##scope##_b128(const mu_b128 *address) {                                \
     mu_b128 value;                                                                                        \
     __asm__ volatile("{.reg .b128 v; " MU_PTX_LOAD_##order(scope) ".b128 v, [%2]; mov.b128 {%0, %1}, v;}" \
@@ -178,17 +222,15 @@ MU_EACH_SCOPE(MU_FENCE, sc)
                      : "memory");                                                                         \
     return value;                                                                                         \
   }
-#define MU_STORE_B128(scope, order)                                                \
+#define MU_STORE_B128(order, scope, unused)                                        \
   MU_FN void mu_store_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {  \
     __asm__ volatile("{.reg .b128 v; mov.b128 v, {%1, %2}; " MU_PTX_STORE_##order( \
                          scope) ".b128 [%0], v;}" ::"l"(address),                  \
                      "l"(value.low), "l"(value.high)                               \
                      : "memory");                                                  \
   }
-MU_EACH_SCOPE(MU_LOAD_B128, relaxed)
-MU_EACH_SCOPE(MU_LOAD_B128, acquire)
-MU_EACH_SCOPE(MU_STORE_B128, relaxed)
-MU_EACH_SCOPE(MU_STORE_B128, release)
+MU_EACH_LOAD(MU_LOAD_B128, )
+MU_EACH_STORE(MU_STORE_B128, )
 #endif
 #if MU_HAS_B128_ATOMIC
 #define MU_EXCHANGE_B128(order, scope, unused)                                          \
@@ -215,17 +257,6 @@ MU_EACH_SCOPE(MU_STORE_B128, release)
 MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
 #endif
-
-// The read-modify-writes that are one instruction here. atomic.cuh adds those that have to be made of
-// several.
-#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch)      \
-  MU_EACH_ATOM(MU_ATOM_2, op, elem, reg, letter, ptx, get, make) \
-  MU_EACH_RED(MU_ATOM_RED, op, elem, reg, letter, ptx, get)
-#define MU_EXCHANGE(elem, reg, letter, ptx, get, make, arch) \
-  MU_EACH_ATOM(MU_ATOM_2, exchange, elem, reg, letter, "exch." ptx, get, make)
-#define MU_CAS(elem, reg, letter, ptx, get, make, arch) \
-  MU_EACH_ATOM(MU_ATOM_CAS, elem, reg, letter, ptx, get, make)
-#include "insn.def"
 
 // Barriers of the block. `bar` wants whole warps that arrive together; it is what __syncthreads is.
 MU_FN void mu_bar_sync(void) {

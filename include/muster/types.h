@@ -77,7 +77,7 @@ typedef struct {
 } mu_line;
 
 typedef struct {
-  mu_u64 owner; // low half MU_SLOT_MAGIC, high half the number of blocks; 0 before the first use
+  mu_u64 owner; // MU_SLOT_MAGIC, the number of blocks, how the counts are arranged; 0 before the first use
   mu_u64 nonce; // the launch that opened it last
   mu_u64 drops; // members that left for good
   // The record of the first deadline that passed; valid once error is not 0.

@@ -63,9 +63,9 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
       if (lane < 32) {
         if (lane == 0) {
           if (look == BYTES)
-            mu_store_release_device_u8((mu_u8 *)flags + rank, (mu_u8)round);
+            mu_global_store_release_device_u8((mu_u8 *)flags + rank, (mu_u8)round);
           else
-            mu_store_release_device_u32((mu_u32 *)flags + rank, round);
+            mu_global_store_release_device_u32((mu_u32 *)flags + rank, round);
         }
         unsigned start = mu_cycles();
         while (mu_cycles() - start < s.pause) {
@@ -98,12 +98,11 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
             late = __any_sync(~0u, late);
           } while (late && ++looks < LOOKS_MAX);
         }
-        unsigned unused = 0; // one acquire at the end, of every flag
-        if (order != 2)
+        if (order != 2) // one acquire of every flag; nobody waits for the values
           for (unsigned i = lane; i < s.blocks; i += 32)
-            unused += look == BYTES ? mu_load_acquire_device_u8((mu_u8 *)flags + i)
-                                    : mu_load_acquire_device_u32((mu_u32 *)flags + i);
-        failed = looks >= LOOKS_MAX || (unused == 0 && order != 2 && lane < s.blocks && (unsigned char)round);
+            look == BYTES ? (void)mu_global_load_acquire_device_u8((mu_u8 *)flags + i)
+                          : (void)mu_global_load_acquire_device_u32((mu_u32 *)flags + i);
+        failed = looks >= LOOKS_MAX;
       }
     } else if (look == GLOBAL) {
       if (lane == 0) {
@@ -124,11 +123,11 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
       mu_u64 seen = 0;
       if (lane < copies) {
         if (look == ATOM)
-          seen = mu_add_release_device_u64(arrive, 1) + 1;
+          seen = mu_global_add_release_device_u64(arrive, 1) + 1;
         else if (order == 0)
-          mu_red_add_relaxed_device_u64(arrive, 1);
+          mu_global_red_add_relaxed_device_u64(arrive, 1);
         else
-          mu_red_add_release_device_u64(arrive, 1);
+          mu_global_red_add_release_device_u64(arrive, 1);
       }
       if (look == WARPS ? lane % 32 == 0 : lane < shards) {
         unsigned start = mu_cycles();
@@ -137,15 +136,16 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
           }
           unsigned late;
           do {
-            seen = look == ACQUIRE ? mu_load_acquire_device_u64(watch) : mu_load_relaxed_device_u64(watch);
+            seen = look == ACQUIRE ? mu_global_load_acquire_device_u64(watch)
+                                   : mu_global_load_relaxed_device_u64(watch);
             late = seen < target;
             if (shards > 1)
               late = __any_sync((1u << shards) - 1, late);
           } while (late && ++looks < LOOKS_MAX);
         }
         if (look != ACQUIRE && order != 2)
-          failed = mu_load_acquire_device_u64(watch) < target;
-        failed |= looks >= LOOKS_MAX;
+          (void)mu_global_load_acquire_device_u64(watch);
+        failed = looks >= LOOKS_MAX;
       }
     }
     if (close == OR) {
