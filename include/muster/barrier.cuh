@@ -126,6 +126,13 @@ MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
   return (mu_u64 *)(slot + 1);
 }
 
+// Marks the group as lost, for everybody.
+MU_FN void mu_barrier_mark(mu_barrier *b) {
+  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
+      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++)
+          mu_global_red_or_relaxed_system_u64(&b->slot->counts[copy][shard].word, MU_POISON);
+}
+
 // The first thread's part of opening: is the slot ours, whole, and at rest? Whether it was at rest can only
 // be said by the first block of the launch, the one that finds another launch's nonce: the counts it read
 // before it swapped the nonce were read before any block of this launch arrived.
@@ -149,7 +156,10 @@ MU_FN mu_status mu_barrier_claim(mu_barrier *b, mu_u64 nonce) {
   mu_u64 before = mu_global_exchange_acq_rel_system_u64(&slot->nonce, nonce);
   if (poison)
     return MU_POISONED;
-  return before != nonce && uneven ? MU_STALE : MU_OK;
+  if (before == nonce || !uneven)
+    return MU_OK;
+  mu_barrier_mark(b); // the others cannot tell any more: they find the poison
+  return MU_STALE;
 }
 
 // Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
@@ -224,12 +234,10 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
   return all;
 }
 
-// Marks the group as lost, for everybody, and says why in the slot.
+// The same, and says why in the slot.
 MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_slot *slot = b->slot;
-  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
-      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++)
-          mu_global_red_or_relaxed_system_u64(&slot->counts[copy][shard].word, MU_POISON);
+  mu_barrier_mark(b);
   mu_rest_ns(2000); // an arrival is counted a moment before its member's word shows it
   mu_u32 missing = 0, first = MU_NOBODY;
   MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {

@@ -35,7 +35,7 @@ static __global__ void grid_sync(struct setup s) {
   }
 }
 
-static __global__ void library(struct setup s) {
+static __global__ void __launch_bounds__(1024) library(struct setup s) {
   mu_group g = mu_group_chunk(s.blocks);
   mu_barrier b;
   mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks());
@@ -56,7 +56,7 @@ static __global__ void library(struct setup s) {
     *s.failed = status;
 }
 
-static __global__ void library_relaxed(struct setup s) {
+static __global__ void __launch_bounds__(1024) library_relaxed(struct setup s) {
   mu_group g = mu_group_chunk(s.blocks);
   mu_barrier b;
   mu_status status = mu_barrier_open(&b, s.workspace, &g);
@@ -67,7 +67,7 @@ static __global__ void library_relaxed(struct setup s) {
     *s.failed = status;
 }
 
-static __global__ void library_add(struct setup s) {
+static __global__ void __launch_bounds__(1024) library_add(struct setup s) {
   mu_group g = mu_group_chunk(s.blocks);
   mu_barrier b;
   mu_status status = mu_barrier_open(&b, s.workspace, &g);
@@ -79,9 +79,9 @@ static __global__ void library_add(struct setup s) {
     *s.failed = 1;
 }
 
-#define VARIANT(name, shards, copies, look, order, close, most) \
-  static __global__ void raw_##name(struct setup s) {           \
-    design(s, shards, copies, look, order, close);              \
+#define VARIANT(name, shards, copies, look, order, close, most)               \
+  static __global__ void __launch_bounds__(1024) raw_##name(struct setup s) { \
+    design(s, shards, copies, look, order, close);                            \
   }
 #include "variants.def"
 
@@ -101,10 +101,11 @@ enum { RAW = sizeof(raw) / sizeof(raw[0]) };
 static __global__ void latencies(char *memory, unsigned short *cycles) {
   if (threadIdx.x)
     return;
-  for (unsigned i = 0; i < CANDIDATES; i++) {
+  for (unsigned turn = 0; turn < CANDIDATES; turn++) {
+    unsigned i = (turn + blockIdx.x * 37) % CANDIDATES; // not all at one line
     mu_u64 *word = (mu_u64 *)(memory + (size_t)i * 128), sum = 0;
     unsigned least = 60000;
-    for (int turn = 0; turn < 6; turn++) {
+    for (int again = 0; again < 6; again++) {
       unsigned start = mu_cycles();
       sum += mu_load_relaxed_device_u64(word + sum % 2); // 0: the next start waits for it
       asm volatile("" ::"l"(sum) : "memory");
@@ -160,6 +161,7 @@ static void find_sides(void) {
   static struct scored lines[CANDIDATES];
   CHECK(cudaMalloc(&cycles, SMS_MAX * CANDIDATES * 2));
   CHECK(cudaMemset(cycles, 0, SMS_MAX * CANDIDATES * 2));
+  CHECK(cudaMemset(bench.memory, 0, MEMORY_BYTES));
   for (int i = 0; i < 2; i++)
     latencies<<<bench.sms, 1024, 32768>>>(bench.memory, cycles); // big blocks: one a multiprocessor
   CHECK(cudaDeviceSynchronize());
@@ -223,7 +225,7 @@ static double measure(const void *kernel, struct shape shape, struct setup s, un
     double us[2];
     for (unsigned group = 0; group < shape.groups; group++)
       for (unsigned i = 0; i < LINES_MAX; i++) {
-        unsigned turn = group * 8 + place * 11 + (i % (shards ? shards : 1));
+        unsigned turn = group * shards + place * 11 + i % shards;
         lines[group * LINES_MAX + i] = copies == 1  ? place * 1187 + group * LINES_MAX + i
                                        : i < shards ? bench.near_of[turn % (CANDIDATES / 4)]
                                                     : bench.far_of[turn % (CANDIDATES / 4)];
@@ -293,7 +295,7 @@ static void sweep(struct shape h, double grid, unsigned pause_high, int seconds)
     snprintf(name, sizeof name, "%s%.0d", variant ? variant->name : "library_s", variant ? 0 : (int)shards);
     if (variant && h.blocks > variant->most)
       continue;
-    if (shards > h.blocks)
+    if (shards > h.blocks || (copies > 1 && h.groups * shards > CANDIDATES / 4))
       continue;
     double best = 1e9;
     for (unsigned p = 0; p < sizeof pauses / sizeof *pauses && count < FIGURES_MAX; p++) {

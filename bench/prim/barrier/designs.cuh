@@ -5,7 +5,7 @@
 
 #include "muster/barrier.cuh"
 
-enum { RELAXED, ACQUIRE, BYTES, WORDS, WARPS, ATOM, GLOBAL };
+enum { RELAXED, ACQUIRE, BYTES, WORDS, WARPS, ATOM, GLOBAL, PIPE };
 enum { SYNC, OR };
 enum { LOOKS_MAX = 1 << 20, LINES_MAX = 16, PLACES_MAX = 640 };
 
@@ -135,13 +135,28 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
           while (mu_cycles() - start < s.pause) {
           }
           unsigned late;
-          do {
-            seen = look == ACQUIRE ? mu_global_load_acquire_device_u64(watch)
-                                   : mu_global_load_relaxed_device_u64(watch);
-            late = seen < target;
-            if (shards > 1)
-              late = __any_sync((1u << shards) - 1, late);
-          } while (late && ++looks < LOOKS_MAX);
+          if (look == PIPE) { // two looks on their way, half a round trip apart
+            mu_u64 next;
+            seen = mu_global_load_relaxed_device_u64(watch);
+            start = mu_cycles();
+            while (mu_cycles() - start < 250) {
+            }
+            do {
+              next = mu_global_load_relaxed_device_u64(watch);
+              if (seen >= target)
+                break;
+              seen = mu_global_load_relaxed_device_u64(watch);
+              if (next >= target)
+                break;
+            } while (++looks < LOOKS_MAX);
+          } else
+            do {
+              seen = look == ACQUIRE ? mu_global_load_acquire_device_u64(watch)
+                                     : mu_global_load_relaxed_device_u64(watch);
+              late = seen < target;
+              if (shards > 1)
+                late = __any_sync((1u << shards) - 1, late);
+            } while (late && ++looks < LOOKS_MAX);
         }
         if (look != ACQUIRE && order != 2)
           (void)mu_global_load_acquire_device_u64(watch);
