@@ -2,174 +2,30 @@
 //
 //   mu_<op>_<relaxed|acquire|release|acq_rel>_<block|cluster|device|system>_<elem>(address, operand)
 //
-// returns the old value; mu_red_<op>_<relaxed|release>_... is the same without it. What is one instruction comes
-// from insn.cuh, all else from here, under the same names (atomic.def has the list):
+// returns the old value; mu_red_<op>_<relaxed|release>_... is the same without it. What is one instruction
+// comes from insn.cuh, all else from here, under the same names (atomic.def has the list):
 //
 //   add sub mul min max   u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64; add, sub also f16x2 bf16x2
-//   inc dec               u8 u16 u32 u64: old >= operand ? 0 : old + 1;  old == 0 || old > operand ? operand : old - 1
-//   and or xor            u8 u16 u32 s32 u64 s64
-//   exchange cas          all of them and ptr; b128 from 9.0 on
-//   mu_update_<order>_<scope>_<elem>(address, function, context)   any function of the old value
+//   inc dec               u8 u16 u32 u64: old >= operand ? 0 : old + 1;  old == 0 || old > operand ? operand
+//   : old - 1 and or xor            u8 u16 u32 s32 u64 s64 exchange cas          all of them and ptr; b128
+//   from 9.0 on mu_update_<order>_<scope>_<elem>(address, function, context)   any function of the old value
 //
 // Callers     any thread, alone; the address may lie in global or shared memory, aligned to the element.
 // Order       as named. A loop that finds nothing to change (relaxed minimum or maximum) writes nothing.
 // Overflow    integers wrap. Half precision is computed in f32 and rounded to nearest even, subnormals kept.
-// NaN         min, max: an operand that is NaN changes nothing; -0 is below +0. f32, f64: the word itself must not
+// NaN         min, max: an operand that is NaN changes nothing; -0 is below +0. f32, f64: the word itself
+// must not
 //             hold a NaN. cas and the loops compare bits, so a NaN cannot make them spin.
-// Undefined if 8- and 16-bit elements (8-bit only, from 7.0 on) are accessed by others with plain accesses in the same
+// Undefined if 8- and 16-bit elements (8-bit only, from 7.0 on) are accessed by others with plain accesses in
+// the same
 //             aligned 32-bit word at the same time: they are made of operations on that word.
 // Cost        one instruction, or a loop of loads and compare-and-swaps whose length grows with contention.
 #ifndef MUSTER_ATOMIC_CUH
 #define MUSTER_ATOMIC_CUH
 
-#include "insn.cuh"
+#include "value.cuh"
 
 #if MU_DEVICE
-
-typedef void *mu_ptr;
-
-// The bits of a value and back.
-MU_FN mu_u32 mu_bits_of_f32(mu_f32 value) {
-  mu_u32 bits;
-  __asm__("mov.b32 %0, %1;" : "=r"(bits) : "f"(value));
-  return bits;
-}
-MU_FN mu_f32 mu_f32_of_bits(mu_u32 bits) {
-  mu_f32 value;
-  __asm__("mov.b32 %0, %1;" : "=f"(value) : "r"(bits));
-  return value;
-}
-MU_FN mu_u64 mu_bits_of_f64(mu_f64 value) {
-  mu_u64 bits;
-  __asm__("mov.b64 %0, %1;" : "=l"(bits) : "d"(value));
-  return bits;
-}
-MU_FN mu_f64 mu_f64_of_bits(mu_u64 bits) {
-  mu_f64 value;
-  __asm__("mov.b64 %0, %1;" : "=d"(value) : "l"(bits));
-  return value;
-}
-
-// Half precision to single and back, rounded to nearest even.
-MU_FN mu_f32 mu_f32_of_f16(mu_f16 value) {
-  mu_f32 wide;
-  __asm__("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value.bits));
-  return wide;
-}
-MU_FN mu_f16 mu_f16_of_f32(mu_f32 value) {
-  mu_f16 narrow;
-  __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(value));
-  return narrow;
-}
-MU_FN mu_f32 mu_f32_of_bf16(mu_bf16 value) {
-  return mu_f32_of_bits((mu_u32)value.bits << 16);
-}
-MU_FN mu_bf16 mu_bf16_of_f32(mu_f32 value) {
-  mu_u32 bits = mu_bits_of_f32(value);
-  if (value != value)
-    return mu_bf16_of_bits((mu_u16)(bits >> 16 | 0x40));
-  return mu_bf16_of_bits((mu_u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
-}
-MU_FN mu_f16 mu_f16_low(mu_f16x2 pair) {
-  return mu_f16_of_bits((mu_u16)pair.bits);
-}
-MU_FN mu_f16 mu_f16_high(mu_f16x2 pair) {
-  return mu_f16_of_bits((mu_u16)(pair.bits >> 16));
-}
-MU_FN mu_f16x2 mu_f16x2_of(mu_f16 low, mu_f16 high) {
-  return mu_f16x2_of_bits(low.bits | (mu_u32)high.bits << 16);
-}
-MU_FN mu_bf16 mu_bf16_low(mu_bf16x2 pair) {
-  return mu_bf16_of_bits((mu_u16)pair.bits);
-}
-MU_FN mu_bf16 mu_bf16_high(mu_bf16x2 pair) {
-  return mu_bf16_of_bits((mu_u16)(pair.bits >> 16));
-}
-MU_FN mu_bf16x2 mu_bf16x2_of(mu_bf16 low, mu_bf16 high) {
-  return mu_bf16x2_of_bits(low.bits | (mu_u32)high.bits << 16);
-}
-
-// The operations as functions of two values; other headers reduce and scan with them. Signed integers are added
-// and multiplied as unsigned ones: they wrap.
-#define MU_PURE(op, elem, expression)                             \
-  MU_FN mu_##elem mu_pure_##op##_##elem(mu_##elem a, mu_##elem b) { \
-    return (mu_##elem)(expression);                               \
-  }
-#define MU_PURE_INTEGER(elem, wide)                  \
-  MU_PURE(add, elem, (wide)a + (wide)b)              \
-  MU_PURE(mul, elem, (wide)a * (wide)b)              \
-  MU_PURE(min, elem, b < a ? b : a)                  \
-  MU_PURE(max, elem, b > a ? b : a)                  \
-  MU_PURE(and, elem, a & b)                          \
-  MU_PURE(or, elem, a | b)                           \
-  MU_PURE(xor, elem, a ^ b)                          \
-  MU_PURE(sub, elem, (wide)a - (wide)b)              \
-  MU_PURE(exchange, elem, ((void)a, b))              \
-  MU_FN mu_u32 mu_same_##elem(mu_##elem a, mu_##elem b) { \
-    return a == b;                                   \
-  }
-#define MU_PURE_COUNTER(elem)                                 \
-  MU_PURE(inc, elem, a >= b ? 0 : a + 1)                      \
-  MU_PURE(dec, elem, a == 0 || a > b ? b : (mu_##elem)(a - 1))
-MU_PURE_INTEGER(u8, mu_u32)
-MU_PURE_INTEGER(s8, mu_u32)
-MU_PURE_INTEGER(u16, mu_u32)
-MU_PURE_INTEGER(s16, mu_u32)
-MU_PURE_INTEGER(u32, mu_u32)
-MU_PURE_INTEGER(s32, mu_u32)
-MU_PURE_INTEGER(u64, mu_u64)
-MU_PURE_INTEGER(s64, mu_u64)
-MU_PURE_COUNTER(u8)
-MU_PURE_COUNTER(u16)
-MU_PURE_COUNTER(u32)
-MU_PURE_COUNTER(u64)
-
-// b, where it beats a: not when it is NaN; when a is NaN. -0 is below +0.
-#define MU_PURE_FLOAT(elem, bits)                                                                            \
-  MU_PURE(add, elem, a + b)                                                                                  \
-  MU_PURE(sub, elem, a - b)                                                                                  \
-  MU_PURE(mul, elem, a *b)                                                                                   \
-  MU_PURE(min, elem, b < a || (a != a) || (a == b && (bits)mu_bits_of_##elem(b) < 0) ? b : a)                \
-  MU_PURE(max, elem, b > a || (a != a) || (a == b && (bits)mu_bits_of_##elem(a) < 0) ? b : a)                \
-  MU_PURE(exchange, elem, ((void)a, b))                                                                      \
-  MU_FN mu_u32 mu_same_##elem(mu_##elem a, mu_##elem b) {                                                    \
-    return mu_bits_of_##elem(a) == mu_bits_of_##elem(b);                                                     \
-  }
-MU_PURE_FLOAT(f32, mu_s32)
-MU_PURE_FLOAT(f64, mu_s64)
-
-#define MU_PURE_HALF_OP(op, elem)                                                              \
-  MU_FN mu_##elem mu_pure_##op##_##elem(mu_##elem a, mu_##elem b) {                            \
-    return mu_##elem##_of_f32(mu_pure_##op##_f32(mu_f32_of_##elem(a), mu_f32_of_##elem(b)));   \
-  }
-#define MU_PURE_HALF(elem)                                          \
-  MU_PURE_HALF_OP(add, elem)                                        \
-  MU_PURE_HALF_OP(sub, elem)                                        \
-  MU_PURE_HALF_OP(mul, elem)                                        \
-  MU_PURE_HALF_OP(min, elem)                                        \
-  MU_PURE_HALF_OP(max, elem)                                        \
-  MU_FN mu_##elem mu_pure_exchange_##elem(mu_##elem a, mu_##elem b) { \
-    (void)a;                                                        \
-    return b;                                                       \
-  }
-MU_PURE_HALF(f16)
-MU_PURE_HALF(bf16)
-MU_FN mu_f16x2 mu_pure_add_f16x2(mu_f16x2 a, mu_f16x2 b) {
-  return mu_f16x2_of(mu_pure_add_f16(mu_f16_low(a), mu_f16_low(b)),
-                     mu_pure_add_f16(mu_f16_high(a), mu_f16_high(b)));
-}
-MU_FN mu_bf16x2 mu_pure_add_bf16x2(mu_bf16x2 a, mu_bf16x2 b) {
-  return mu_bf16x2_of(mu_pure_add_bf16(mu_bf16_low(a), mu_bf16_low(b)),
-                      mu_pure_add_bf16(mu_bf16_high(a), mu_bf16_high(b)));
-}
-#define MU_SAME_BITS(elem)                                \
-  MU_FN mu_u32 mu_same_##elem(mu_##elem a, mu_##elem b) { \
-    return a.bits == b.bits;                              \
-  }
-MU_SAME_BITS(f16)
-MU_SAME_BITS(bf16)
-MU_SAME_BITS(f16x2)
-MU_SAME_BITS(bf16x2)
 
 // Where an element of 8 or 16 bits lies: its word, and how far up in it.
 MU_FN mu_u32 *mu_word_around(const void *address) {
@@ -181,19 +37,21 @@ MU_FN mu_u32 mu_shift_of(const void *address) {
 
 // Compare-and-swap of an element that the architecture cannot swap: swap its word, as often as its neighbours
 // change meanwhile.
-#define MU_CAS_SMALL(order, scope, elem, bits, get, make, mask)                                                \
-  MU_FN mu_##elem mu_cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected, mu_##elem desired) { \
-    mu_u32 *word = mu_word_around(address), shift = mu_shift_of(address);                                      \
-    mu_u32 hole = ~((mu_u32)(mask) << shift), old = mu_load_relaxed_##scope##_u32(word), now;                  \
-    mu_u32 want = (mu_u32)(bits)get(bits, expected) << shift, put = (mu_u32)(bits)get(bits, desired) << shift; \
-    for (;;) {                                                                                                 \
-      /* a value that differs is confirmed by a swap of the word for itself: that too has the order */        \
-      mu_u32 next = (old & ~hole) == want ? (old & hole) | put : old;                                          \
-      now = mu_cas_##order##_##scope##_u32(word, old, next);                                                   \
-      if (now == old)                                                                                          \
-        return make(elem, (bits)(old >> shift));                                                               \
-      old = now;                                                                                               \
-    }                                                                                                          \
+#define MU_CAS_SMALL(order, scope, elem, bits, get, make, mask)                                        \
+  MU_FN mu_##elem mu_cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,            \
+                                                    mu_##elem desired) {                               \
+    mu_u32 *word = mu_word_around(address), shift = mu_shift_of(address);                              \
+    mu_u32 hole = ~((mu_u32)(mask) << shift), old = mu_load_relaxed_##scope##_u32(word), now;          \
+    mu_u32 want = (mu_u32)(bits)get(bits, expected) << shift, put = (mu_u32)(bits)get(bits, desired)   \
+                                                                    << shift;                          \
+    for (;;) {                                                                                         \
+      /* a value that differs is confirmed by a swap of the word for itself: that too has the order */ \
+      mu_u32 next = (old & ~hole) == want ? (old & hole) | put : old;                                  \
+      now = mu_cas_##order##_##scope##_u32(word, old, next);                                           \
+      if (now == old)                                                                                  \
+        return make(elem, (bits)(old >> shift));                                                       \
+      old = now;                                                                                       \
+    }                                                                                                  \
   }
 MU_EACH_ATOM(MU_CAS_SMALL, u8, mu_u8, MU_GET_VALUE, MU_MAKE_VALUE, 0xff)
 MU_EACH_ATOM(MU_CAS_SMALL, s8, mu_u8, MU_GET_VALUE, MU_MAKE_VALUE, 0xff)
@@ -203,9 +61,10 @@ MU_EACH_ATOM(MU_CAS_SMALL, s16, mu_u16, MU_GET_VALUE, MU_MAKE_VALUE, 0xffff)
 MU_EACH_ATOM(MU_CAS_SMALL, f16, mu_u16, MU_GET_BITS, MU_MAKE_BITS, 0xffff)
 MU_EACH_ATOM(MU_CAS_SMALL, bf16, mu_u16, MU_GET_BITS, MU_MAKE_BITS, 0xffff)
 #endif
-#define MU_CAS_PTR(order, scope, unused)                                                                      \
-  MU_FN mu_ptr mu_cas_##order##_##scope##_ptr(mu_ptr *address, mu_ptr expected, mu_ptr desired) {             \
-    return (mu_ptr)mu_cas_##order##_##scope##_u64((mu_u64 *)(void *)address, (mu_u64)expected, (mu_u64)desired); \
+#define MU_CAS_PTR(order, scope, unused)                                                          \
+  MU_FN mu_ptr mu_cas_##order##_##scope##_ptr(mu_ptr *address, mu_ptr expected, mu_ptr desired) { \
+    return (mu_ptr)mu_cas_##order##_##scope##_u64((mu_u64 *)(void *)address, (mu_u64)expected,    \
+                                                  (mu_u64)desired);                               \
   }
 MU_EACH_ATOM(MU_CAS_PTR, )
 
@@ -214,18 +73,18 @@ MU_EACH_ATOM(MU_CAS_PTR, )
 #define MU_ORDERS_release 1
 #define MU_ORDERS_acq_rel 1
 // The loop. Without an order to keep, nothing to change means nothing to do.
-#define MU_HOW_LOOP(order, scope, op, elem)                                                                   \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {               \
-    mu_##elem old = mu_load_relaxed_##scope##_##elem(address), now, next;                                     \
-    for (;;) {                                                                                                \
-      next = mu_pure_##op##_##elem(old, operand);                                                             \
-      if (!MU_ORDERS_##order && mu_same_##elem(old, next))                                                    \
-        return old;                                                                                           \
-      now = mu_cas_##order##_##scope##_##elem(address, old, next);                                            \
-      if (mu_same_##elem(now, old))                                                                           \
-        return old;                                                                                           \
-      old = now;                                                                                              \
-    }                                                                                                         \
+#define MU_HOW_LOOP(order, scope, op, elem)                                                     \
+  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    mu_##elem old = mu_load_relaxed_##scope##_##elem(address), now, next;                       \
+    for (;;) {                                                                                  \
+      next = mu_pure_##op##_##elem(old, operand);                                               \
+      if (!MU_ORDERS_##order && mu_same_##elem(old, next))                                      \
+        return old;                                                                             \
+      now = mu_cas_##order##_##scope##_##elem(address, old, next);                              \
+      if (mu_same_##elem(now, old))                                                             \
+        return old;                                                                             \
+      old = now;                                                                                \
+    }                                                                                           \
   }
 #define MU_NEGATIVE_u32(x) (0 - (x))
 #define MU_NEGATIVE_s32(x) ((mu_s32)(0 - (mu_u32)(x)))
@@ -241,8 +100,8 @@ MU_EACH_ATOM(MU_CAS_PTR, )
   MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
     return mu_add_##order##_##scope##_##elem(address, MU_NEGATIVE_##elem(operand));             \
   }
-// As integers, floats of sign 0 are ordered like their values, and floats of sign 1 like unsigned numbers turned
-// round; every float of sign 1 is above all of sign 0 as unsigned, and below them as signed.
+// As integers, floats of sign 0 are ordered like their values, and floats of sign 1 like unsigned numbers
+// turned round; every float of sign 1 is above all of sign 0 as unsigned, and below them as signed.
 #define MU_TURNED_min max
 #define MU_TURNED_max min
 #define MU_INTEGER_f32(letter) letter##32
@@ -251,46 +110,49 @@ MU_EACH_ATOM(MU_CAS_PTR, )
 #define MU_SIGN_CALL(op, order, scope, elem) MU_SIGN_CALL_(op, order, scope, elem)
 #define MU_SIGN_TYPE_(elem) mu_##elem
 #define MU_SIGN_TYPE(elem) MU_SIGN_TYPE_(elem)
-#define MU_HOW_SIGN(order, scope, op, elem)                                                                   \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {               \
-    typedef MU_SIGN_TYPE(MU_INTEGER_##elem(u)) bits_type;                                                     \
-    typedef MU_SIGN_TYPE(MU_INTEGER_##elem(s)) signed_type;                                                   \
-    bits_type bits = mu_bits_of_##elem(operand), old;                                                         \
-    if (operand != operand) {                                                                                 \
-      if (MU_ORDERS_##order) /* changes nothing, but has the order */                                         \
-        return mu_##elem##_of_bits(MU_SIGN_CALL(or, order, scope, MU_INTEGER_##elem(u))((bits_type *)(void *)address, 0)); \
-      return mu_load_relaxed_##scope##_##elem(address);                                                       \
-    }                                                                                                         \
-    if ((signed_type)bits >= 0)                                                                               \
-      old = (bits_type)MU_SIGN_CALL(op, order, scope, MU_INTEGER_##elem(s))((signed_type *)(void *)address,   \
-                                                                            (signed_type)bits);               \
-    else                                                                                                      \
-      old = MU_SIGN_CALL(MU_TURNED_##op, order, scope, MU_INTEGER_##elem(u))((bits_type *)(void *)address, bits); \
-    return mu_##elem##_of_bits(old);                                                                          \
+#define MU_HOW_SIGN(order, scope, op, elem)                                                                 \
+  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {             \
+    typedef MU_SIGN_TYPE(MU_INTEGER_##elem(u)) bits_type;                                                   \
+    typedef MU_SIGN_TYPE(MU_INTEGER_##elem(s)) signed_type;                                                 \
+    bits_type bits = mu_bits_of_##elem(operand), old;                                                       \
+    if (operand != operand) {                                                                               \
+      if (MU_ORDERS_##order) /* changes nothing, but has the order */                                       \
+        return mu_##elem##_of_bits(                                                                         \
+            MU_SIGN_CALL(or, order, scope, MU_INTEGER_##elem(u))((bits_type *)(void *)address, 0));         \
+      return mu_load_relaxed_##scope##_##elem(address);                                                     \
+    }                                                                                                       \
+    if ((signed_type)bits >= 0)                                                                             \
+      old = (bits_type)MU_SIGN_CALL(op, order, scope, MU_INTEGER_##elem(s))((signed_type *)(void *)address, \
+                                                                            (signed_type)bits);             \
+    else                                                                                                    \
+      old = MU_SIGN_CALL(MU_TURNED_##op, order, scope, MU_INTEGER_##elem(u))((bits_type *)(void *)address,  \
+                                                                             bits);                         \
+    return mu_##elem##_of_bits(old);                                                                        \
   }
 // and: the word's other bits are and-ed with ones; or, xor: with zeros.
 #define MU_AROUND_and(mask) (~(mask))
 #define MU_AROUND_or(mask) ((mask) & 0)
-#define MU_AROUND_xor(mask) ((mask)&0)
+#define MU_AROUND_xor(mask) ((mask) & 0)
 #define MU_MASK_u8 0xffu
 #define MU_MASK_u16 0xffffu
-#define MU_HOW_BITS(order, scope, op, elem)                                                                    \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {                \
-    mu_u32 shift = mu_shift_of(address), mask = MU_MASK_##elem << shift;                                       \
-    mu_u32 word = ((mu_u32)operand << shift) | (MU_AROUND_##op(mask));                                         \
-    return (mu_##elem)(mu_##op##_##order##_##scope##_u32(mu_word_around(address), word) >> shift);             \
+#define MU_HOW_BITS(order, scope, op, elem)                                                        \
+  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {    \
+    mu_u32 shift = mu_shift_of(address), mask = MU_MASK_##elem << shift;                           \
+    mu_u32 word = ((mu_u32)operand << shift) | (MU_AROUND_##op(mask));                             \
+    return (mu_##elem)(mu_##op##_##order##_##scope##_u32(mu_word_around(address), word) >> shift); \
   }
 #define MU_LIKE_s32 u32
 #define MU_LIKE_s64 u64
 #define MU_LIKE_ptr u64
-#define MU_HOW_SAME(order, scope, op, elem)                                                                   \
-  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {               \
-    typedef MU_SIGN_TYPE(MU_LIKE_##elem) like;                                                                \
-    return (mu_##elem)MU_SIGN_CALL(op, order, scope, MU_LIKE_##elem)((like *)(void *)address, (like)operand); \
+#define MU_HOW_SAME(order, scope, op, elem)                                                     \
+  MU_FN mu_##elem mu_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    typedef MU_SIGN_TYPE(MU_LIKE_##elem) like;                                                  \
+    return (mu_##elem)MU_SIGN_CALL(op, order, scope, MU_LIKE_##elem)((like *)(void *)address,   \
+                                                                     (like)operand);            \
   }
-#define MU_RED_OF_RMW(order, scope, op, elem)                                                          \
-  MU_FN void mu_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {         \
-    (void)mu_##op##_##order##_##scope##_##elem(address, operand);                                      \
+#define MU_RED_OF_RMW(order, scope, op, elem)                                                  \
+  MU_FN void mu_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    (void)mu_##op##_##order##_##scope##_##elem(address, operand);                              \
   }
 #define MU_EMULATED(op, elem, how, native) \
   MU_EACH_ATOM(MU_HOW_##how, op, elem)     \
@@ -299,16 +161,16 @@ MU_EACH_ATOM(MU_CAS_PTR, )
 
 // Any function of the old value; it may be called more often than once, with values that were never there
 // together with anything else. A function that the compiler sees is inlined.
-#define MU_UPDATE(order, scope, elem)                                                                         \
-  MU_FN mu_##elem mu_update_##order##_##scope##_##elem(                                                       \
-      mu_##elem *address, mu_##elem (*function)(mu_##elem old, void *context), void *context) {               \
-    mu_##elem old = mu_load_relaxed_##scope##_##elem(address), now;                                           \
-    for (;;) {                                                                                                \
-      now = mu_cas_##order##_##scope##_##elem(address, old, function(old, context));                          \
-      if (mu_same_##elem(now, old))                                                                           \
-        return old;                                                                                           \
-      old = now;                                                                                              \
-    }                                                                                                         \
+#define MU_UPDATE(order, scope, elem)                                                           \
+  MU_FN mu_##elem mu_update_##order##_##scope##_##elem(                                         \
+      mu_##elem *address, mu_##elem (*function)(mu_##elem old, void *context), void *context) { \
+    mu_##elem old = mu_load_relaxed_##scope##_##elem(address), now;                             \
+    for (;;) {                                                                                  \
+      now = mu_cas_##order##_##scope##_##elem(address, old, function(old, context));            \
+      if (mu_same_##elem(now, old))                                                             \
+        return old;                                                                             \
+      old = now;                                                                                \
+    }                                                                                           \
   }
 #define MU_MEM(elem, reg, letter, ptx, get, make) MU_EACH_ATOM(MU_UPDATE, elem)
 #include "insn.def"
