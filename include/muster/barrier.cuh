@@ -54,6 +54,7 @@ typedef struct {
   mu_u32 lane; // in the part of the block that takes part
   mu_u32 rank, blocks, shards, copies, pause;
   mu_u32 staying;            // blocks less those known to have left
+  mu_u32 turn;               // of the collectives
   mu_u32 arrived_at;         // cycles, when this block arrived
   mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
@@ -124,6 +125,10 @@ MU_FN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 valu
 }
 MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
   return (mu_u64 *)(slot + 1);
+}
+// The cells of a turn: low halves of all members, then high halves.
+MU_FN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
+  return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
 }
 
 // Marks the group as lost, for everybody.
@@ -200,6 +205,10 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   mu_status status = lane == 0 ? mu_barrier_claim(b, nonce) : MU_OK;
   b->epoch = (count & ~MU_POISON) / my_step;
   b->target = b->epoch * b->step;
+  // The turn this block wrote last stands in its own cells, in the newer of the two.
+  mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
+  mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
+  b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
   b->sums_done = mu_global_load_relaxed_system_u64(&slot->sums_done);
   b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
   b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
