@@ -43,8 +43,8 @@ typedef struct {
   mu_u64 *arrive; // my word in each copy: lanes below `copies`
   mu_u64 *look;   // the word I look at: lanes below `shards`
   mu_u64 target;  // what it shows when the epoch is complete
-  mu_u64 epoch;   // how often this block has arrived
-  mu_u64 *member; // the word in which it says so
+  mu_u64 epoch;   // how often this block has arrived in this launch
+  mu_u64 offset;  // what it showed before the first
   mu_u64 drops;   // members known to have left
   mu_u64 nonce;   // of this launch
   mu_u64 timeout_ns;
@@ -52,10 +52,9 @@ typedef struct {
   mu_u64 sums_done;
   mu_u32 step; // arrivals an epoch at the word I look at
   mu_u32 lane; // in the part of the block that takes part
-  mu_u32 rank, blocks, shards, copies, pause;
+  mu_u32 rank, blocks, shards, copies, pause, eager;
   mu_u32 staying;            // blocks less those known to have left
   mu_u32 turn;               // of the collectives
-  mu_u32 arrived_at;         // cycles, when this block arrived
   mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
   mu_u32 system, hardware;
@@ -71,23 +70,28 @@ enum {
 
 // How to arrange the words; the default comes from tuning.def.
 typedef struct {
-  mu_u32 shards; // 1 to MU_SHARDS_MAX, a power of two
-  mu_u32 copies; // 1 to MU_COPIES_MAX
-  mu_u32 near;   // which copy this block looks at
-  mu_u32 pause;  // cycles
+  mu_u32 shards;                  // 1 to MU_SHARDS_MAX, a power of two
+  mu_u32 copies;                  // 1 to MU_COPIES_MAX
+  mu_u32 near;                    // which copy this block looks at
+  mu_u32 pause;                   // cycles between arrival and first look
+  mu_u32 eager;                   // 1: the first look acquires
+  mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
 } mu_tuning;
 
 MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
   mu_tuning t;
-  t.copies = 1;
-  t.near = 0;
-  t.shards = 1;
-  t.pause = 0;
-#define MU_TUNE(most_blocks, most_grid, shards_, pause_) \
-  if (blocks <= most_blocks && grid <= most_grid) {      \
-    t.shards = shards_;                                  \
-    t.pause = pause_;                                    \
-    return t;                                            \
+  t.near = mu_block() & 1;
+  t.shards = t.copies = 1;
+  t.pause = t.eager = 0;
+  t.first_line = 0;
+  t.second_line = MU_SHARDS_MAX;
+#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_, eager_) \
+  if (blocks <= most_blocks && grid <= most_grid) {                       \
+    t.shards = shards_;                                                   \
+    t.copies = copies_;                                                   \
+    t.pause = pause_;                                                     \
+    t.eager = eager_;                                                     \
+    return t;                                                             \
   }
 #include "tuning.def"
   return t;
@@ -103,12 +107,18 @@ MU_FN void mu_barrier_converge(const mu_barrier *b) {
 MU_FN mu_u32 mu_barrier_converge_or(const mu_barrier *b, mu_u32 predicate) {
   return b->part ? mu_bar_or_part(predicate, b->part, b->part_threads) : mu_bar_or(predicate);
 }
-// STATUS of whichever threads have one, in all of them.
-MU_FN mu_status mu_barrier_agree(const mu_barrier *b, mu_status status) {
-  if (!mu_barrier_converge_or(b, status))
-    return MU_OK;
-  return mu_barrier_converge_or(b, status & 1) | mu_barrier_converge_or(b, status & 2) << 1 |
-         mu_barrier_converge_or(b, status & 4) << 2;
+// The part's last error, in shared memory, so that its threads learn of it without a vote, which costs 20 ns,
+// and for nothing where the caller does not ask: the load of a result that nobody uses is not made.
+MU_FN mu_u32 *mu_barrier_errors(void) {
+  MU_SHARED mu_u32 errors[16]; // by number of the part
+  return (mu_u32 *)errors;
+}
+// STATUS of whichever thread has one, in all of them; converges.
+MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+  if (status)
+    mu_barrier_errors()[b->part] = status;
+  mu_barrier_converge(b);
+  return mu_barrier_errors()[b->part];
 }
 
 MU_FN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
@@ -131,40 +141,54 @@ MU_FN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
   return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
 }
 
-// Marks the group as lost, for everybody.
+// Marks the group as lost, for everybody: in every word that anybody may look at.
 MU_FN void mu_barrier_mark(mu_barrier *b) {
-  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
-      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++)
-          mu_global_red_or_relaxed_system_u64(&b->slot->counts[copy][shard].word, MU_POISON);
+  MU_ROLLED for (mu_u32 line = 0; line < MU_LINES; line++)
+      mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
 }
 
-// The first thread's part of opening: is the slot ours, whole, and at rest? Whether it was at rest can only
-// be said by the first block of the launch, the one that finds another launch's nonce: the counts it read
-// before it swapped the nonce were read before any block of this launch arrived.
-MU_FN mu_status mu_barrier_claim(mu_barrier *b, mu_u64 nonce) {
+// The first thread's part of opening: is the slot ours, whole, and at rest? Only the first block of a launch
+// can say, before any other may arrive: it takes the nonce, looks, notes what the sums start from, and gives
+// the nonce free for the others.
+MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   mu_slot *slot = b->slot;
-  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32 | (mu_u64)(b->shards << 4 | b->copies) << 56;
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, start_ns = 0;
   mu_u64 owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
   if (owner && owner != mine)
     return MU_MISMATCH;
-  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops), epoch = 0;
+  mu_u64 seen = mu_global_load_acquire_system_u64(&slot->nonce);
+  for (;;) {
+    if (seen == b->nonce)
+      return mu_global_load_relaxed_system_u64(&slot->counts[t->first_line].word) & MU_POISON ? MU_POISONED
+                                                                                              : MU_OK;
+    if (!(seen & MU_OPENING)) {
+      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->nonce, seen, b->nonce | MU_OPENING);
+      if (now == seen)
+        break;
+      seen = now;
+      continue;
+    }
+    seen = mu_global_load_acquire_system_u64(&slot->nonce);
+    if (!start_ns)
+      start_ns = mu_time_ns();
+    if (mu_time_ns() - start_ns > b->timeout_ns)
+      return MU_STALE; // a launch died while it opened
+  }
+  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops);
   MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
       MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++) {
-    mu_u64 count = mu_global_load_acquire_system_u64(&slot->counts[copy][shard].word);
-    mu_u64 each = (b->blocks - shard + b->shards - 1) / b->shards;
+    mu_u64 count = mu_global_load_relaxed_system_u64(
+        &slot->counts[(copy ? t->second_line : t->first_line) + shard].word);
     poison |= count & MU_POISON;
-    uneven |= count % each;
-    if (copy + shard == 0)
-      epoch = count / each;
-    uneven |= count / each ^ epoch;
+    uneven |= count % ((b->blocks - shard + b->shards - 1) / b->shards);
   }
-  mu_u64 before = mu_global_exchange_acq_rel_system_u64(&slot->nonce, nonce);
-  if (poison)
-    return MU_POISONED;
-  if (before == nonce || !uneven)
-    return MU_OK;
-  mu_barrier_mark(b); // the others cannot tell any more: they find the poison
-  return MU_STALE;
+  for (int i = 0; i < 2; i++)
+    mu_global_store_relaxed_system_u64(&slot->sum_after[i],
+                                       mu_global_load_relaxed_system_u64(&slot->sums[i].word));
+  if (uneven && !poison)
+    mu_barrier_mark(b);
+  mu_global_store_release_system_u64(&slot->nonce, b->nonce);
+  return poison ? MU_POISONED : uneven ? MU_STALE : MU_OK;
 }
 
 // Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
@@ -179,40 +203,43 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->timeout_ns = MU_TIMEOUT_NS;
   b->epoch = b->drops = 0;
   b->hardware = g->hardware && !part;
+  b->nonce = nonce;
+  if (lane == 0)
+    mu_barrier_errors()[part] = MU_OK;
   if (g->rank == MU_NOBODY)
     return MU_NOT_MEMBER;
   if (b->hardware)
-    return MU_OK;
+    return mu_barrier_finish(b, MU_OK);
   mu_u32 threads = part ? part_threads : mu_block_threads();
   b->shards = t->shards;
   while (b->shards > threads || b->shards > b->blocks)
     b->shards /= 2;
   b->copies = threads < t->copies ? 1 : t->copies;
   b->pause = t->pause;
+  b->eager = t->eager;
   b->brief = MU_BRIEF_ENOUGH;
-  b->nonce = nonce;
   b->system = g->devices > 1;
   mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
   b->slot = slot;
-  b->member = mu_slot_members(slot) + g->rank;
   mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
-  b->arrive = &slot->counts[lane < b->copies ? lane : 0][my_shard].word;
-  b->look = &slot->counts[t->near < b->copies ? t->near : 0][shard].word;
+  mu_u32 near = t->near && b->copies > 1 ? t->second_line : t->first_line;
+  b->arrive = &slot->counts[(lane && lane < b->copies ? t->second_line : t->first_line) + my_shard].word;
+  b->look = &slot->counts[near + shard].word;
   b->step = (b->blocks - shard + b->shards - 1) / b->shards;
-  // Nobody can complete an epoch without this block, so its own counter tells how many are complete.
+  // Nobody can complete an epoch without this block, so what its own counter shows beyond a whole number of
+  // epochs are arrivals at the first of this launch. Each line has its own past: arrangements may change.
   mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
-  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[0][my_shard].word);
-  mu_status status = lane == 0 ? mu_barrier_claim(b, nonce) : MU_OK;
-  b->epoch = (count & ~MU_POISON) / my_step;
-  b->target = b->epoch * b->step;
+  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word);
+  b->target = b->offset = (count & ~MU_POISON) / my_step * b->step;
   // The turn this block wrote last stands in its own cells, in the newer of the two.
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
   b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
-  b->sums_done = mu_global_load_relaxed_system_u64(&slot->sums_done);
+  mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
+  b->sums_done = 0;
   b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
   b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
-  return mu_barrier_agree(b, status);
+  return status;
 }
 
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
@@ -243,15 +270,28 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
   return all;
 }
 
-// The same, and says why in the slot.
+// A member's word: launch and epoch, so that a word of an earlier launch is no sign of life.
+MU_FN mu_u64 mu_barrier_sign(const mu_barrier *b) {
+  return (b->nonce & 0x7fff) << 48 | b->epoch;
+}
+// Writes it. Not at every arrival, where it would make the next release slower (74 ns on an H200), but when
+// waiting gets long, when leaving with an error, and when an arrival is followed by other work.
+MU_FN void mu_barrier_show(mu_barrier *b) {
+  if (b->lane == 0)
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b));
+}
+
+// Marks, finds out who is missing, and says so in the slot.
 MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_slot *slot = b->slot;
-  mu_barrier_mark(b);
-  mu_rest_ns(2000); // an arrival is counted a moment before its member's word shows it
   mu_u32 missing = 0, first = MU_NOBODY;
+  mu_barrier_mark(b);
+  mu_u64 start_ns = mu_time_ns();
+  while (mu_time_ns() - start_ns < 50000) { // all who wait find the mark and show themselves
+  }
   MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {
-    mu_u64 epoch = mu_global_load_relaxed_system_u64(mu_slot_members(slot) + i);
-    if (epoch < b->epoch) { // a member that dropped has the top bit set
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(slot) + i);
+    if (!(word & MU_DROPPED) && (word >> 48 != mu_barrier_sign(b) >> 48 || word < mu_barrier_sign(b))) {
       missing++;
       first = i;
     }
@@ -268,23 +308,24 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
   MU_ROLLED for (mu_u32 i = 0; i < b->blocks; i++) {
-    mu_u64 epoch = mu_global_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
-    if (epoch & MU_DROPPED) {
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
+    if (word & MU_DROPPED) {
       b->staying--;
       if (i % b->shards == b->lane) {
         gone++;
-        arrived += epoch & ~MU_DROPPED;
+        arrived += word & 0xffffffffffffull;
       }
     }
   }
   b->drops = drops;
   b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
-  b->target = b->epoch * b->step + arrived;
+  b->target = b->offset + b->epoch * b->step + arrived;
 }
 
-// What a waiting lane does now and then: learn who has left, whether the slot is still ours, and whether its
-// time is up. Returns why to stop, or MU_OK to look again.
+// What a waiting lane does now and then: show itself, learn who has left, whether the slot is still ours, and
+// whether its time is up. Returns why to stop, or MU_OK to look again.
 MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
+  mu_barrier_show(b);
   mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
   if (!mu_barrier_all(b, drops == b->drops))
     mu_barrier_recount(b, drops);
@@ -307,18 +348,38 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   return why;
 }
 
-// The looking lanes' wait.
-MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
+// A little rest before the first look, unless the last waits were long: then the others do not come at the
+// same time, and this block may be the last. (An empty loop would be dropped, so it is the clock that is
+// read.)
+MU_FN void mu_barrier_pause(const mu_barrier *b) {
+  if (b->pause && b->brief >= MU_BRIEF_ENOUGH) {
+    mu_u32 start = mu_cycles();
+    while (mu_cycles() - start < b->pause) {
+    }
+  }
+}
+MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
+  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief < MU_BRIEF_ENOUGH ? b->brief + 1 : MU_BRIEF_ENOUGH;
+}
+
+// The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
+// Eager: the first look is the acquire already.
+MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
   mu_u32 looks = 0;
   mu_u64 start_ns = 0, seen;
-  if (b->pause && b->brief >= MU_BRIEF_ENOUGH)
-    while (mu_cycles() - b->arrived_at < b->pause) {
+  if (acquire && b->eager) {
+    seen = mu_barrier_load_acquire(b, b->look);
+    if (mu_barrier_all(b, seen >= b->target)) {
+      mu_barrier_learn(b, 0);
+      acquire = 0;
+      goto done;
     }
+  }
   for (;;) {
     seen = mu_barrier_load(b, b->look);
     if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
       break;
-    if (++looks % trust == 0) {
+    if (++looks % MU_LOOKS_TRUST == 0) {
       if (!start_ns)
         start_ns = mu_time_ns();
       mu_status status = mu_barrier_doubt(b, start_ns);
@@ -326,30 +387,36 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 trust, mu_u32 acquire) {
         return status;
     }
   }
-  b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
+  mu_barrier_learn(b, looks);
+done:
   if (acquire)
-    (void)mu_barrier_load_acquire(b, b->look); // for its order; nobody waits for its value
-  return seen & MU_POISON ? MU_POISONED : MU_OK;
+    (void)mu_barrier_load_acquire(b, b->look);
+  if (!(seen & MU_POISON))
+    return MU_OK;
+  mu_barrier_show(b);
+  return MU_POISONED;
+}
+
+// Converges, then says in every copy that this block has come.
+MU_FN void mu_barrier_announce(mu_barrier *b) {
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies)
+    mu_barrier_add_release(b, b->arrive, 1);
 }
 
 // Says that this block has come, and does not wait: work that needs nothing of the others may follow. One
 // wait has to follow before the next arrival.
 MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
-  b->epoch++;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
     mu_cluster_arrive();
-    return b->epoch;
+    return ++b->epoch;
   }
 #endif
-  b->target += b->step;
-  mu_barrier_converge(b);
-  if (b->lane < b->copies) {
-    mu_barrier_add_release(b, b->arrive, 1);
-    if (b->lane == 0)
-      mu_global_store_relaxed_system_u64(b->member, b->epoch);
-  }
-  b->arrived_at = mu_cycles();
+  mu_barrier_announce(b);
+  mu_barrier_show(b);
   return b->epoch;
 }
 
@@ -365,12 +432,26 @@ MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
   }
 #endif
   if (b->lane < b->shards)
-    status = mu_barrier_watch(b, MU_LOOKS_TRUST, 1);
-  return mu_barrier_agree(b, status);
+    status = mu_barrier_watch(b, 1);
+  return mu_barrier_finish(b, status);
 }
 
+// Both at once.
 MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
-  return mu_barrier_wait(b, mu_barrier_arrive(b));
+  mu_status status = MU_OK;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  mu_barrier_announce(b);
+  if (b->lane < b->shards) {
+    mu_barrier_pause(b);
+    status = mu_barrier_watch(b, 1);
+  }
+  return mu_barrier_finish(b, status);
 }
 
 // Only a meeting: orders nothing between blocks, within the block as a block barrier does.
@@ -387,14 +468,16 @@ MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
   b->target += b->step;
   mu_barrier_converge(b);
   if (b->lane < b->copies) {
-    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
-    if (b->lane == 0)
-      mu_global_store_relaxed_system_u64(b->member, b->epoch);
+    if (b->system)
+      mu_global_red_add_relaxed_system_u64(b->arrive, 1);
+    else
+      mu_global_red_add_relaxed_device_u64(b->arrive, 1);
   }
-  b->arrived_at = mu_cycles();
-  if (b->lane < b->shards)
-    status = mu_barrier_watch(b, MU_LOOKS_TRUST, 0);
-  return mu_barrier_agree(b, status);
+  if (b->lane < b->shards) {
+    mu_barrier_pause(b);
+    status = mu_barrier_watch(b, 0);
+  }
+  return mu_barrier_finish(b, status);
 }
 
 // One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be
@@ -410,13 +493,20 @@ MU_FN mu_u32 mu_barrier_test_wait(mu_barrier *b, mu_token token) {
   return !mu_barrier_converge_or(b, open);
 }
 
+// The last error of this block (of this part of it), MU_OK if there was none. For callers that do not look at
+// what every single barrier returns: after an error all later ones return at once.
+MU_FN mu_status mu_barrier_status(const mu_barrier *b) {
+  return mu_barrier_errors()[b->part];
+}
+
 // Who was missing when a deadline passed.
 typedef struct {
   mu_u32 count, first; // how many, and the lowest rank of them
 } mu_missing;
 
 // As mu_barrier_wait, with a deadline of its own. If it passes the group is poisoned: this block gets
-// MU_TIMEOUT and *missing, every other one MU_POISONED at its next look. timeout_ns is kept to about 20 us.
+// MU_TIMEOUT and *missing, every other one MU_POISONED at its next look. timeout_ns is kept to about 20 us,
+// and finding out who is missing takes 50 us more.
 MU_FN mu_status mu_barrier_try_wait(mu_barrier *b, mu_token token, mu_u64 timeout_ns, mu_missing *missing) {
   mu_u64 usual = b->timeout_ns;
   b->timeout_ns = timeout_ns;
@@ -444,7 +534,7 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 #endif
   mu_barrier_converge(b);
   if (b->lane == 0)
-    mu_global_store_relaxed_system_u64(b->member, b->epoch | MU_DROPPED);
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b) | MU_DROPPED);
   if (b->lane < b->copies)
     mu_barrier_add_release(b, b->arrive, 1);
   if (b->lane == 0)
@@ -459,51 +549,43 @@ MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum
   mu_status status = MU_OK;
   mu_u32 turn = b->sums_done & 1, looks = 0;
   mu_u64 before = turn ? b->odd_sum : b->even_sum, start_ns = 0, seen;
+  mu_u64 *word = &b->slot->sums[turn].word;
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
   b->epoch++;
   b->target += b->step;
   mu_barrier_converge(b);
-  if (b->lane < b->copies) {
-    if (b->lane == 0)
-      mu_barrier_add_release(b, &b->slot->sums[turn].word, (mu_u64)value << 32 | 1);
-    mu_global_red_add_relaxed_system_u64(b->arrive,
-                                         1); // so that plain barriers and deadlines know of this one
-    if (b->lane == 0)
-      mu_global_store_relaxed_system_u64(b->member, b->epoch);
-  }
-  b->arrived_at = mu_cycles();
+  if (b->lane == 0)
+    mu_barrier_add_release(b, word, (mu_u64)value << 32 | 1);
+  if (b->lane < b->copies) // so that plain barriers and deadlines know of this one; nobody waits for it here
+    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
   if (b->lane < b->shards) {
-    if (b->pause && b->brief >= MU_BRIEF_ENOUGH)
-      while (mu_cycles() - b->arrived_at < b->pause) {
-      }
+    mu_barrier_pause(b);
     for (;;) {
-      seen = mu_barrier_load(b, &b->slot->sums[turn].word) - before;
+      seen = mu_barrier_load(b, word) - before;
       if (mu_barrier_all(b, (mu_u32)seen >= b->staying))
         break;
       if (++looks % MU_LOOKS_TRUST == 0) {
         if (!start_ns)
           start_ns = mu_time_ns();
         status = mu_barrier_doubt(b, start_ns);
-        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON)))
+        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON))) {
+          mu_barrier_show(b);
           status = MU_POISONED;
+        }
         if (status)
           break;
       }
     }
-    b->brief = looks <= MU_LOOKS_BRIEF ? b->brief + (b->brief < MU_BRIEF_ENOUGH) : 0;
-    (void)mu_barrier_load_acquire(b, &b->slot->sums[turn].word); // for its order
+    mu_barrier_learn(b, looks);
+    (void)mu_barrier_load_acquire(b, word); // for its order
     if (b->lane == 0) {
       seen += before;
       result[b->part] = seen;
-      if (b->rank == 0) { // for the launches to come; nobody can read it before this block arrives again
-        mu_global_store_relaxed_system_u64(&b->slot->sum_after[turn], seen);
-        mu_global_store_relaxed_system_u64(&b->slot->sums_done, b->sums_done + 1);
-      }
     }
   }
-  status = mu_barrier_agree(b, status);
+  status = mu_barrier_finish(b, status);
   seen = result[b->part];
   *sum = (mu_u32)((seen - before) >> 32);
   b->even_sum = turn ? b->even_sum : seen;

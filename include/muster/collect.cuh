@@ -75,7 +75,6 @@ MU_FN void mu_collect_put(mu_barrier *b, mu_u64 value, mu_u32 wide) {
         mu_global_store_relaxed_device_u64(cells + b->blocks, high);
     }
   }
-  b->arrived_at = mu_cycles();
 }
 
 // The part's first warp: waits for the words of ranks from + lane, + 32, ... and returns their high halves in
@@ -96,6 +95,7 @@ MU_FN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u64
     if (!mu_tile_any(warp, late))
       return MU_OK;
     if (looks % MU_LOOKS_TRUST == 0) {
+      mu_barrier_show(b);
       mu_u64 now = mu_time_ns();
       if (!*start_ns)
         *start_ns = now;
@@ -150,7 +150,7 @@ MU_FN mu_tile mu_collect_warp(const mu_barrier *b) {
     }                                                                                                    \
     finish                                                                                               \
   }                                                                                                      \
-  status = mu_barrier_agree(b, status);
+  status = mu_barrier_finish(b, status);
 
 // Of the ranks below `upto`, in each lane those that are equal mod 32, then a tree over the lanes. `upto` is
 // at least 1.

@@ -66,8 +66,10 @@ enum {
   MU_SLOT_MAGIC = 0x4d555354, // "MUST"
   MU_SHARDS_MAX = 8,
   MU_COPIES_MAX = 2,
+  MU_LINES = 2 * 8, // MU_SHARDS_MAX for each copy
 };
 #define MU_POISON 0x8000000000000000ull  // in a count: somebody gave up
+#define MU_OPENING 0x4000000000000000ull // in the nonce: the launch's first block looks at the slot
 #define MU_DROPPED 0x8000000000000000ull // in a member's word: it left for good after that epoch
 
 // A word that blocks hit or poll has a line of its own.
@@ -77,18 +79,17 @@ typedef struct {
 } mu_line;
 
 typedef struct {
-  mu_u64 owner; // MU_SLOT_MAGIC, the number of blocks, how the counts are arranged; 0 before the first use
+  mu_u64 owner; // MU_SLOT_MAGIC and the number of blocks; 0 before the first use
   mu_u64 nonce; // the launch that opened it last
   mu_u64 drops; // members that left for good
   // The record of the first deadline that passed; valid once error is not 0.
   mu_u32 error, error_rank;           // MU_TIMEOUT or MU_FOREIGN; who gave up
   mu_u32 missing_count, missing_rank; // how many were missing, and the first of them
   mu_u64 error_epoch;
-  mu_u64 sums_done;    // sums so far; sum_after: what the word of each parity showed after its last sum
-  mu_u64 sum_after[2]; // written by rank 0
-  mu_u64 pad[7];
-  mu_line counts[MU_COPIES_MAX][MU_SHARDS_MAX]; // arrivals; each copy counts all of them
-  mu_line sums[2];                              // low half arrivals, high half the sum that travels with them
+  mu_u64 sum_after[2]; // what the words of `sums` showed when the launch began
+  mu_u64 pad[8];
+  mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
+  mu_line sums[2];          // low half arrivals, high half the sum that travels with them
 } mu_slot;
 // Behind the slot: a word a member, its epoch, that is how often it has arrived; then, for each parity, a
 // word a member with a value in its high half.

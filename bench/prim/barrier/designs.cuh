@@ -17,16 +17,24 @@ struct setup {
   unsigned blocks;           // of a group: consecutive blocks
   unsigned rounds, pause, skew_ns;
   unsigned *failed;
-  void *workspace; // for the library's barrier
-  struct {
-    unsigned shards, copies;
-  } tuned; // shards 0: as the library chooses
+  char *workspace; // for the library's barrier
+  unsigned tuned;  // 0: as the library chooses
+  unsigned shards, copies, eager,
+      near; // else so; near 1: lines and side say which lines, and which is nearer
 };
 
 static __device__ inline unsigned smid(void) {
   unsigned id;
   asm("mov.u32 %0, %%smid;" : "=r"(id));
   return id;
+}
+
+static __device__ inline void rest(unsigned cycles) {
+  if (cycles) {
+    unsigned start = mu_cycles();
+    while (mu_cycles() - start < cycles) {
+    }
+  }
 }
 
 // Arrivals at different times: a pause of 0 to skew_ns, a hash of round and block.
@@ -67,9 +75,7 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
           else
             mu_global_store_release_device_u32((mu_u32 *)flags + rank, round);
         }
-        unsigned start = mu_cycles();
-        while (mu_cycles() - start < s.pause) {
-        }
+        rest(s.pause);
         for (unsigned from = lane * 4; from < s.blocks + lane * 4; from += 128) { // the warp stays together
           unsigned late;
           do {
@@ -110,9 +116,7 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
         size_t word;
         asm("cvta.to.global.u64 %0, %1;" : "=l"(word) : "l"(arrive));
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
-        unsigned start = mu_cycles();
-        while (mu_cycles() - start < s.pause) {
-        }
+        rest(s.pause);
         do
           asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
         while ((int)(seen - (unsigned)target) < 0 && ++looks < LOOKS_MAX);
@@ -130,17 +134,13 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
           mu_global_red_add_release_device_u64(arrive, 1);
       }
       if (look == WARPS ? lane % 32 == 0 : lane < shards) {
-        unsigned start = mu_cycles();
         if (!(look == ATOM && seen >= target)) {
-          while (mu_cycles() - start < s.pause) {
-          }
+          rest(s.pause);
           unsigned late;
           if (look == PIPE) { // two looks on their way, half a round trip apart
             mu_u64 next;
             seen = mu_global_load_relaxed_device_u64(watch);
-            start = mu_cycles();
-            while (mu_cycles() - start < 250) {
-            }
+            rest(250);
             do {
               next = mu_global_load_relaxed_device_u64(watch);
               if (seen >= target)
