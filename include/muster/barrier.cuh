@@ -262,11 +262,10 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
   mu_u32 all;
   if (b->shards == 1)
     return predicate;
-  __asm__ volatile(
-      "{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}"
-      : "=r"(all)
-      : "r"(predicate), "r"((1u << b->shards) - 1)
-      : "memory");
+  MU_ASM volatile(
+      "{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}" : "=r"(
+          all) : "r"(predicate),
+      "r"((1u << b->shards) - 1) : "memory");
   return all;
 }
 

@@ -17,19 +17,26 @@
 
 #include "types.h"
 
+// (MU_FN set by hand: test/headers has every function emitted.)
 #if defined(__CUDACC_RTC__) || defined(__NVCC__)
 #define MU_DEVICE 1
+#ifndef MU_FN
 #define MU_FN __device__ static __forceinline__
+#endif
 #define MU_KERNEL extern "C" __global__ void
 #define MU_SHARED static __shared__
 #elif defined(__CUDA__)
 #define MU_DEVICE 1
+#ifndef MU_FN
 #define MU_FN __attribute__((device)) static inline __attribute__((always_inline, unused))
+#endif
 #define MU_KERNEL extern "C" __attribute__((global)) void
 #define MU_SHARED static __attribute__((shared))
 #elif defined(__NVPTX__)
 #define MU_DEVICE 1
+#ifndef MU_FN
 #define MU_FN static inline __attribute__((always_inline, unused))
+#endif
 #define MU_KERNEL __attribute__((nvptx_kernel)) void
 #define MU_SHARED static __attribute__((address_space(3)))
 #else
@@ -37,6 +44,13 @@
 #endif
 
 #if MU_DEVICE
+
+// NVRTC knows only this spelling, C11 only the other.
+#ifdef __cplusplus
+#define MU_ASM asm
+#else
+#define MU_ASM __asm__
+#endif
 
 #if defined(MU_ARCH)
 // set by hand

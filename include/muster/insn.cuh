@@ -48,11 +48,11 @@ MU_OF_BITS(bf16x2, mu_u32)
 // Where the thread is. Constant during a launch, so not volatile: the compiler keeps or repeats them freely.
 #define MU_LETTER_u32 "=r"
 #define MU_LETTER_u64 "=l"
-#define MU_SREG(elem, name, ptx)                                       \
-  MU_FN mu_##elem mu_##name(void) {                                    \
-    mu_##elem value;                                                   \
-    __asm__("mov." #elem " %0, %%" ptx ";" : MU_LETTER_##elem(value)); \
-    return value;                                                      \
+#define MU_SREG(elem, name, ptx)                                      \
+  MU_FN mu_##elem mu_##name(void) {                                   \
+    mu_##elem value;                                                  \
+    MU_ASM("mov." #elem " %0, %%" ptx ";" : MU_LETTER_##elem(value)); \
+    return value;                                                     \
   }
 #include "insn.def"
 
@@ -124,66 +124,59 @@ MU_OF_BITS(bf16x2, mu_u32)
 #define MU_ADDRESS_shared_(address) mu_to_shared(address)
 MU_FN mu_u64 mu_to_global(const void *address) {
   mu_u64 inside;
-  __asm__("cvta.to.global.u64 %0, %1;" : "=l"(inside) : "l"(address));
+  MU_ASM("cvta.to.global.u64 %0, %1;" : "=l"(inside) : "l"(address));
   return inside;
 }
 MU_FN mu_u64 mu_to_shared(const void *address) {
   mu_u64 inside;
-  __asm__("cvta.to.shared.u64 %0, %1;" : "=l"(inside) : "l"(address));
+  MU_ASM("cvta.to.shared.u64 %0, %1;" : "=l"(inside) : "l"(address));
   return inside;
 }
 
 #define MU_FENCE(scope, order)                                 \
   MU_FN void mu_fence_##order##_##scope(void) {                \
-    __asm__ volatile(MU_PTX_FENCE_##order(scope)::: "memory"); \
+    MU_ASM volatile(MU_PTX_FENCE_##order(scope):: : "memory"); \
   }
 MU_EACH_SCOPE(MU_FENCE, acq_rel)
 MU_EACH_SCOPE(MU_FENCE, sc)
 
-#define MU_LOAD(order, scope, at, elem, reg, letter, ptx, make)                                            \
-  MU_FN mu_##elem mu_##at##load_##order##_##scope##_##elem(const mu_##elem *address) {                     \
-    reg value;                                                                                             \
-    __asm__ volatile(MU_PTX_LOAD_##order(scope) MU_PTX_SPACE_##at "." ptx                                  \
-                                                                  " %0, [%1];" MU_PTX_AFTER_##order(scope) \
-                     : "=" letter(value)                                                                   \
-                     : "l"(MU_ADDRESS_##at(address))                                                       \
-                     : "memory");                                                                          \
-    return make(elem, value);                                                                              \
+#define MU_LOAD(order, scope, at, elem, reg, letter, ptx, make)                                             \
+  MU_FN mu_##elem mu_##at##load_##order##_##scope##_##elem(const mu_##elem *address) {                      \
+    reg value;                                                                                              \
+    MU_ASM volatile(MU_PTX_LOAD_##order(scope) MU_PTX_SPACE_##at "." ptx " %0, [%1];" MU_PTX_AFTER_##order( \
+        scope) : "=" letter(value) : "l"(MU_ADDRESS_##at(address)) : "memory");                             \
+    return make(elem, value);                                                                               \
   }
 #define MU_STORE(order, scope, at, elem, reg, letter, ptx, get)                               \
   MU_FN void mu_##at##store_##order##_##scope##_##elem(mu_##elem *address, mu_##elem value) { \
-    __asm__ volatile(MU_PTX_STORE_##order(scope) MU_PTX_SPACE_##at                            \
-                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                    \
-                     letter(get(reg, value))                                                  \
-                     : "memory");                                                             \
+    MU_ASM volatile(MU_PTX_STORE_##order(scope) MU_PTX_SPACE_##at                             \
+                    "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                     \
+                    letter(get(reg, value)) : "memory");                                      \
   }
 #define MU_ATOM_2(order, scope, at, op, elem, reg, letter, ptx, get, make)                          \
   MU_FN mu_##elem mu_##at##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
     reg old;                                                                                        \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                           \
-                     "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope)                           \
-                     : "=" letter(old)                                                              \
-                     : "l"(MU_ADDRESS_##at(address)), letter(get(reg, operand))                     \
-                     : "memory");                                                                   \
+    MU_ASM volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                            \
+                    "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope) : "=" letter(old) : "l"(   \
+                        MU_ADDRESS_##at(address)),                                                  \
+                    letter(get(reg, operand)) : "memory");                                          \
     return make(elem, old);                                                                         \
   }
 #define MU_ATOM_RED(order, scope, at, op, elem, reg, letter, ptx, get)                               \
   MU_FN void mu_##at##red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
-    __asm__ volatile(MU_PTX_ATOM_##order("red", scope) MU_PTX_SPACE_##at                             \
-                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                           \
-                     letter(get(reg, operand))                                                       \
-                     : "memory");                                                                    \
+    MU_ASM volatile(MU_PTX_ATOM_##order("red", scope) MU_PTX_SPACE_##at                              \
+                    "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                            \
+                    letter(get(reg, operand)) : "memory");                                           \
   }
-#define MU_ATOM_CAS(order, scope, at, elem, reg, letter, ptx, get, make)                                    \
-  MU_FN mu_##elem mu_##at##cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,           \
-                                                          mu_##elem desired) {                              \
-    reg old;                                                                                                \
-    __asm__ volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                                   \
-                     ".cas." ptx " %0, [%1], %2, %3;" MU_PTX_AFTER_##order(scope)                           \
-                     : "=" letter(old)                                                                      \
-                     : "l"(MU_ADDRESS_##at(address)), letter(get(reg, expected)), letter(get(reg, desired)) \
-                     : "memory");                                                                           \
-    return make(elem, old);                                                                                 \
+#define MU_ATOM_CAS(order, scope, at, elem, reg, letter, ptx, get, make)                                  \
+  MU_FN mu_##elem mu_##at##cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,         \
+                                                          mu_##elem desired) {                            \
+    reg old;                                                                                              \
+    MU_ASM volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                                  \
+                    ".cas." ptx " %0, [%1], %2, %3;" MU_PTX_AFTER_##order(scope) : "=" letter(old) : "l"( \
+                        MU_ADDRESS_##at(address)),                                                        \
+                    letter(get(reg, expected)), letter(get(reg, desired)) : "memory");                    \
+    return make(elem, old);                                                                               \
   }
 
 // What is one instruction here. atomic.cuh adds what has to be made of several.
@@ -213,46 +206,40 @@ MU_EACH_SCOPE(MU_FENCE, sc)
 
 // 16 bytes as one access. A table row cannot say it: the value lies in two registers.
 #if MU_HAS_B128
-#define MU_LOAD_B128(order, scope, unused)                                                                \
-  MU_FN mu_b128 mu_load_##order##_##scope##_b128(const mu_b128 *address) {                                \
-    mu_b128 value;                                                                                        \
-    __asm__ volatile("{.reg .b128 v; " MU_PTX_LOAD_##order(scope) ".b128 v, [%2]; mov.b128 {%0, %1}, v;}" \
-                     : "=l"(value.low), "=l"(value.high)                                                  \
-                     : "l"(address)                                                                       \
-                     : "memory");                                                                         \
-    return value;                                                                                         \
+#define MU_LOAD_B128(order, scope, unused)                                                \
+  MU_FN mu_b128 mu_load_##order##_##scope##_b128(const mu_b128 *address) {                \
+    mu_b128 value;                                                                        \
+    MU_ASM volatile("{.reg .b128 v; " MU_PTX_LOAD_##order(                                \
+                        scope) ".b128 v, [%2]; mov.b128 {%0, %1}, v;}" : "=l"(value.low), \
+                    "=l"(value.high) : "l"(address) : "memory");                          \
+    return value;                                                                         \
   }
-#define MU_STORE_B128(order, scope, unused)                                        \
-  MU_FN void mu_store_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {  \
-    __asm__ volatile("{.reg .b128 v; mov.b128 v, {%1, %2}; " MU_PTX_STORE_##order( \
-                         scope) ".b128 [%0], v;}" ::"l"(address),                  \
-                     "l"(value.low), "l"(value.high)                               \
-                     : "memory");                                                  \
+#define MU_STORE_B128(order, scope, unused)                                       \
+  MU_FN void mu_store_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) { \
+    MU_ASM volatile("{.reg .b128 v; mov.b128 v, {%1, %2}; " MU_PTX_STORE_##order( \
+                        scope) ".b128 [%0], v;}" ::"l"(address),                  \
+                    "l"(value.low), "l"(value.high) : "memory");                  \
   }
 MU_EACH_LOAD(MU_LOAD_B128, )
 MU_EACH_STORE(MU_STORE_B128, )
 #endif
 #if MU_HAS_B128_ATOMIC
-#define MU_EXCHANGE_B128(order, scope, unused)                                          \
-  MU_FN mu_b128 mu_exchange_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) { \
-    mu_b128 old;                                                                        \
-    __asm__ volatile("{.reg .b128 o, v; mov.b128 v, {%3, %4}; " MU_PTX_ATOM_##order(    \
-                         "atom", scope) ".exch.b128 o, [%2], v; mov.b128 {%0, %1}, o;}" \
-                     : "=l"(old.low), "=l"(old.high)                                    \
-                     : "l"(address), "l"(value.low), "l"(value.high)                    \
-                     : "memory");                                                       \
-    return old;                                                                         \
+#define MU_EXCHANGE_B128(order, scope, unused)                                                          \
+  MU_FN mu_b128 mu_exchange_##order##_##scope##_b128(mu_b128 *address, mu_b128 value) {                 \
+    mu_b128 old;                                                                                        \
+    MU_ASM volatile("{.reg .b128 o, v; mov.b128 v, {%3, %4}; " MU_PTX_ATOM_##order(                     \
+                        "atom", scope) ".exch.b128 o, [%2], v; mov.b128 {%0, %1}, o;}" : "=l"(old.low), \
+                    "=l"(old.high) : "l"(address), "l"(value.low), "l"(value.high) : "memory");         \
+    return old;                                                                                         \
   }
-#define MU_CAS_B128(order, scope, unused)                                                              \
-  MU_FN mu_b128 mu_cas_##order##_##scope##_b128(mu_b128 *address, mu_b128 expected, mu_b128 desired) { \
-    mu_b128 old;                                                                                       \
-    __asm__ volatile(                                                                                  \
-        "{.reg .b128 o, e, d; mov.b128 e, {%3, %4}; mov.b128 d, {%5, %6}; " MU_PTX_ATOM_##order(       \
-            "atom", scope) ".cas.b128 o, [%2], e, d; mov.b128 {%0, %1}, o;}"                           \
-        : "=l"(old.low), "=l"(old.high)                                                                \
-        : "l"(address), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high)     \
-        : "memory");                                                                                   \
-    return old;                                                                                        \
+#define MU_CAS_B128(order, scope, unused)                                                                    \
+  MU_FN mu_b128 mu_cas_##order##_##scope##_b128(mu_b128 *address, mu_b128 expected, mu_b128 desired) {       \
+    mu_b128 old;                                                                                             \
+    MU_ASM volatile("{.reg .b128 o, e, d; mov.b128 e, {%3, %4}; mov.b128 d, {%5, %6}; " MU_PTX_ATOM_##order( \
+                        "atom", scope) ".cas.b128 o, [%2], e, d; mov.b128 {%0, %1}, o;}" : "=l"(old.low),    \
+                    "=l"(old.high) : "l"(address), "l"(expected.low), "l"(expected.high), "l"(desired.low),  \
+                    "l"(desired.high) : "memory");                                                           \
+    return old;                                                                                              \
   }
 MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
@@ -260,41 +247,34 @@ MU_EACH_ATOM(MU_CAS_B128, )
 
 // Barriers of the block. `bar` wants whole warps that arrive together; it is what __syncthreads is.
 MU_FN void mu_bar_sync(void) {
-  __asm__ volatile("bar.sync 0;" ::: "memory");
+  MU_ASM volatile("bar.sync 0;" :: : "memory");
 }
 MU_FN void mu_bar_sync_part(mu_u32 id, mu_u32 threads) {
-  __asm__ volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+  MU_ASM volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 MU_FN void mu_bar_arrive_part(mu_u32 id, mu_u32 threads) {
-  __asm__ volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+  MU_ASM volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-#define MU_BAR_RED(op)                                                           \
-  MU_FN mu_u32 mu_bar_##op(mu_u32 predicate) {                                   \
-    mu_u32 result;                                                               \
-    __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op      \
-                     ".pred q, 0, p; selp.u32 %0, 1, 0, q;}"                     \
-                     : "=r"(result)                                              \
-                     : "r"(predicate)                                            \
-                     : "memory");                                                \
-    return result;                                                               \
-  }                                                                              \
-  MU_FN mu_u32 mu_bar_##op##_part(mu_u32 predicate, mu_u32 id, mu_u32 threads) { \
-    mu_u32 result;                                                               \
-    __asm__ volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op      \
-                     ".pred q, %2, %3, p; selp.u32 %0, 1, 0, q;}"                \
-                     : "=r"(result)                                              \
-                     : "r"(predicate), "r"(id), "r"(threads)                     \
-                     : "memory");                                                \
-    return result;                                                               \
+#define MU_BAR_RED(op)                                                                                   \
+  MU_FN mu_u32 mu_bar_##op(mu_u32 predicate) {                                                           \
+    mu_u32 result;                                                                                       \
+    MU_ASM volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op                               \
+                    ".pred q, 0, p; selp.u32 %0, 1, 0, q;}" : "=r"(result) : "r"(predicate) : "memory"); \
+    return result;                                                                                       \
+  }                                                                                                      \
+  MU_FN mu_u32 mu_bar_##op##_part(mu_u32 predicate, mu_u32 id, mu_u32 threads) {                         \
+    mu_u32 result;                                                                                       \
+    MU_ASM volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red." #op                               \
+                    ".pred q, %2, %3, p; selp.u32 %0, 1, 0, q;}" : "=r"(result) : "r"(predicate),        \
+                    "r"(id), "r"(threads) : "memory");                                                   \
+    return result;                                                                                       \
   }
 MU_BAR_RED(or)
 MU_BAR_RED(and)
 MU_FN mu_u32 mu_bar_count(mu_u32 predicate) {
   mu_u32 result;
-  __asm__ volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 0, p;}"
-                   : "=r"(result)
-                   : "r"(predicate)
-                   : "memory");
+  MU_ASM volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 0, p;}" : "=r"(result) : "r"(
+      predicate) : "memory");
   return result;
 }
 
@@ -302,7 +282,7 @@ MU_FN mu_u32 mu_bar_count(mu_u32 predicate) {
 #if MU_HAS_CLUSTER
 #define MU_CLUSTER_BARRIER(name, ptx)                                  \
   MU_FN void mu_cluster_##name(void) {                                 \
-    __asm__ volatile("barrier.cluster." ptx ".aligned;" ::: "memory"); \
+    MU_ASM volatile("barrier.cluster." ptx ".aligned;" :: : "memory"); \
   }
 MU_CLUSTER_BARRIER(arrive, "arrive.release")
 MU_CLUSTER_BARRIER(arrive_relaxed, "arrive.relaxed")
@@ -312,19 +292,19 @@ MU_CLUSTER_BARRIER(wait, "wait.acquire")
 // Clocks: cycles of this multiprocessor, nanoseconds of the whole device (in steps of up to 1 us).
 MU_FN mu_u32 mu_cycles(void) {
   mu_u32 value;
-  __asm__ volatile("mov.u32 %0, %%clock;" : "=r"(value)::"memory");
+  MU_ASM volatile("mov.u32 %0, %%clock;" : "=r"(value)::"memory");
   return value;
 }
 MU_FN mu_u64 mu_time_ns(void) {
   mu_u64 value;
-  __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
+  MU_ASM volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
   return value;
 }
 
 // Rest for about that long, at most 1 ms: lets others of the multiprocessor go first.
 MU_FN void mu_rest_ns(mu_u32 time_ns) {
 #if MU_HAS_NANOSLEEP
-  __asm__ volatile("nanosleep.u32 %0;" ::"r"(time_ns) : "memory");
+  MU_ASM volatile("nanosleep.u32 %0;" ::"r"(time_ns) : "memory");
 #else
   mu_u64 start = mu_time_ns();
   while (mu_time_ns() - start < time_ns) {

@@ -17,34 +17,34 @@ typedef void *mu_ptr;
 // The bits of a value and back.
 MU_FN mu_u32 mu_bits_of_f32(mu_f32 value) {
   mu_u32 bits;
-  __asm__("mov.b32 %0, %1;" : "=r"(bits) : "f"(value));
+  MU_ASM("mov.b32 %0, %1;" : "=r"(bits) : "f"(value));
   return bits;
 }
 MU_FN mu_f32 mu_f32_of_bits(mu_u32 bits) {
   mu_f32 value;
-  __asm__("mov.b32 %0, %1;" : "=f"(value) : "r"(bits));
+  MU_ASM("mov.b32 %0, %1;" : "=f"(value) : "r"(bits));
   return value;
 }
 MU_FN mu_u64 mu_bits_of_f64(mu_f64 value) {
   mu_u64 bits;
-  __asm__("mov.b64 %0, %1;" : "=l"(bits) : "d"(value));
+  MU_ASM("mov.b64 %0, %1;" : "=l"(bits) : "d"(value));
   return bits;
 }
 MU_FN mu_f64 mu_f64_of_bits(mu_u64 bits) {
   mu_f64 value;
-  __asm__("mov.b64 %0, %1;" : "=d"(value) : "l"(bits));
+  MU_ASM("mov.b64 %0, %1;" : "=d"(value) : "l"(bits));
   return value;
 }
 
 // Half precision to single and back, rounded to nearest even.
 MU_FN mu_f32 mu_f32_of_f16(mu_f16 value) {
   mu_f32 wide;
-  __asm__("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value.bits));
+  MU_ASM("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value.bits));
   return wide;
 }
 MU_FN mu_f16 mu_f16_of_f32(mu_f32 value) {
   mu_f16 narrow;
-  __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(value));
+  MU_ASM("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(value));
   return narrow;
 }
 MU_FN mu_f32 mu_f32_of_bf16(mu_bf16 value) {

@@ -46,14 +46,14 @@ typedef struct {
 
 MU_FN mu_u32 mu_count_bits(mu_u32 bits) {
   mu_u32 count;
-  __asm__("popc.b32 %0, %1;" : "=r"(count) : "r"(bits));
+  MU_ASM("popc.b32 %0, %1;" : "=r"(count) : "r"(bits));
   return count;
 }
 // Number of the lowest bit set; undefined for 0.
 MU_FN mu_u32 mu_lowest_bit(mu_u32 bits) {
   mu_u32 turned, zeros;
-  __asm__("brev.b32 %0, %1;" : "=r"(turned) : "r"(bits));
-  __asm__("clz.b32 %0, %1;" : "=r"(zeros) : "r"(turned));
+  MU_ASM("brev.b32 %0, %1;" : "=r"(turned) : "r"(bits));
+  MU_ASM("clz.b32 %0, %1;" : "=r"(zeros) : "r"(turned));
   return zeros;
 }
 // Number of the bit that has `below` set bits below it: halves the mask five times.
@@ -90,7 +90,7 @@ MU_FN mu_tile mu_tile_warp(void) {
 }
 MU_FN mu_tile mu_tile_here(void) {
   mu_u32 mask;
-  __asm__ volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+  MU_ASM volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
   return mu_tile_mask(mask);
 }
 MU_FN mu_u32 mu_tile_lane(const mu_tile *t, mu_u32 rank) {
@@ -102,14 +102,13 @@ MU_FN mu_u32 mu_tile_leads(const mu_tile *t) {
 }
 
 MU_FN void mu_tile_sync(const mu_tile *t) {
-  __asm__ volatile("bar.warp.sync %0;" ::"r"(t->mask) : "memory");
+  MU_ASM volatile("bar.warp.sync %0;" ::"r"(t->mask) : "memory");
 }
 MU_FN mu_u32 mu_tile_ballot(const mu_tile *t, mu_u32 predicate) {
   mu_u32 result;
-  __asm__ volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2;}"
-                   : "=r"(result)
-                   : "r"(predicate), "r"(t->mask)
-                   : "memory");
+  MU_ASM volatile(
+      "{.reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2;}" : "=r"(result) : "r"(predicate),
+      "r"(t->mask) : "memory");
   return result;
 }
 MU_FN mu_u32 mu_tile_any(const mu_tile *t, mu_u32 predicate) {
@@ -125,10 +124,8 @@ MU_FN mu_u32 mu_tile_count(const mu_tile *t, mu_u32 predicate) {
 // One shuffle of 32 bits from lane LANE of the warp; all others are made of it.
 MU_FN mu_u32 mu_lane_shuffle_u32(mu_u32 mask, mu_u32 value, mu_u32 lane) {
   mu_u32 result;
-  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
-                   : "=r"(result)
-                   : "r"(value), "r"(lane), "r"(mask)
-                   : "memory");
+  MU_ASM volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(result) : "r"(value), "r"(lane),
+                  "r"(mask) : "memory");
   return result;
 }
 MU_FN mu_u64 mu_lane_shuffle_u64(mu_u32 mask, mu_u64 value, mu_u32 lane) {
@@ -138,14 +135,12 @@ MU_FN mu_u64 mu_lane_shuffle_u64(mu_u32 mask, mu_u64 value, mu_u32 lane) {
 
 // match: an instruction from 7.0 on; before that one ballot for each value that occurs.
 #if MU_HAS_MATCH
-#define MU_MATCH(elem, letter, bits)                                     \
-  MU_FN mu_u32 mu_tile_match_##elem(const mu_tile *t, mu_##elem value) { \
-    mu_u32 result;                                                       \
-    __asm__ volatile("match.any.sync." bits " %0, %1, %2;"               \
-                     : "=r"(result)                                      \
-                     : letter(value), "r"(t->mask)                       \
-                     : "memory");                                        \
-    return result;                                                       \
+#define MU_MATCH(elem, letter, bits)                                                      \
+  MU_FN mu_u32 mu_tile_match_##elem(const mu_tile *t, mu_##elem value) {                  \
+    mu_u32 result;                                                                        \
+    MU_ASM volatile("match.any.sync." bits " %0, %1, %2;" : "=r"(result) : letter(value), \
+                    "r"(t->mask) : "memory");                                             \
+    return result;                                                                        \
   }
 MU_MATCH(u32, "r", "b32")
 MU_MATCH(u64, "l", "b64")
@@ -247,11 +242,11 @@ MU_SHUFFLES(f64, u64)
     return mu_tile_tree_##op##_##elem(t, value);                                    \
   }
 #if MU_HAS_REDUX
-#define MU_REDUCE_BY_REDUX(op, elem, ptx)                                                                    \
-  MU_FN mu_##elem mu_tile_reduce_##op##_##elem(const mu_tile *t, mu_##elem value) {                          \
-    mu_##elem result;                                                                                        \
-    __asm__ volatile("redux.sync." ptx " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(t->mask) : "memory"); \
-    return result;                                                                                           \
+#define MU_REDUCE_BY_REDUX(op, elem, ptx)                                                                   \
+  MU_FN mu_##elem mu_tile_reduce_##op##_##elem(const mu_tile *t, mu_##elem value) {                         \
+    mu_##elem result;                                                                                       \
+    MU_ASM volatile("redux.sync." ptx " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(t->mask) : "memory"); \
+    return result;                                                                                          \
   }
 #else
 #define MU_REDUCE_BY_REDUX(op, elem, ptx) MU_REDUCE_BY_TREE(op, elem)
