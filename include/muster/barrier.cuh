@@ -53,6 +53,7 @@ typedef struct {
   mu_u32 step; // arrivals an epoch at the word I look at
   mu_u32 lane; // in the part of the block that takes part
   mu_u32 rank, blocks, shards, copies, pause, eager;
+  mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
   mu_u32 staying;            // blocks less those known to have left
   mu_u32 turn;               // of the collectives
   mu_u32 brief;              // waits in a row that were short
@@ -215,6 +216,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   while (b->shards > threads || b->shards > b->blocks)
     b->shards /= 2;
   b->copies = threads < t->copies ? 1 : t->copies;
+  b->hands = b->copies > b->shards ? b->copies : b->shards;
   b->pause = t->pause;
   b->eager = t->eager;
   b->brief = MU_BRIEF_ENOUGH;
@@ -275,7 +277,7 @@ MU_FN mu_u64 mu_barrier_sign(const mu_barrier *b) {
 }
 // Writes it. Not at every arrival, where it would make the next release slower (74 ns on an H200), but when
 // waiting gets long, when leaving with an error, and when an arrival is followed by other work.
-MU_FN void mu_barrier_show(mu_barrier *b) {
+MU_FN void mu_barrier_show(const mu_barrier *b) {
   if (b->lane == 0)
     mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b));
 }
@@ -361,6 +363,14 @@ MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
   b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief < MU_BRIEF_ENOUGH ? b->brief + 1 : MU_BRIEF_ENOUGH;
 }
 
+// A wait ended by what was SEEN.
+MU_FN mu_status mu_barrier_end(const mu_barrier *b, mu_u64 seen) {
+  if (!(seen & MU_POISON))
+    return MU_OK;
+  mu_barrier_show(b);
+  return MU_POISONED;
+}
+
 // The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
 // Eager: the first look is the acquire already.
 MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
@@ -370,10 +380,15 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
     seen = mu_barrier_load_acquire(b, b->look);
     if (mu_barrier_all(b, seen >= b->target)) {
       mu_barrier_learn(b, 0);
-      acquire = 0;
-      goto done;
+      return mu_barrier_end(b, seen);
     }
   }
+  if (b->shards == 1) // the first looks without a vote
+    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
+      seen = mu_barrier_load(b, b->look);
+      if (seen >= b->target)
+        goto complete;
+    }
   for (;;) {
     seen = mu_barrier_load(b, b->look);
     if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
@@ -386,14 +401,11 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
         return status;
     }
   }
-  mu_barrier_learn(b, looks);
-done:
+complete:
   if (acquire)
     (void)mu_barrier_load_acquire(b, b->look);
-  if (!(seen & MU_POISON))
-    return MU_OK;
-  mu_barrier_show(b);
-  return MU_POISONED;
+  mu_barrier_learn(b, looks);
+  return mu_barrier_end(b, seen);
 }
 
 // Converges, then says in every copy that this block has come.
@@ -445,10 +457,16 @@ MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
     return MU_OK;
   }
 #endif
-  mu_barrier_announce(b);
-  if (b->lane < b->shards) {
-    mu_barrier_pause(b);
-    status = mu_barrier_watch(b, 1);
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->hands) { // one branch for both: each costs the warp some cycles
+    if (b->lane < b->copies)
+      mu_barrier_add_release(b, b->arrive, 1);
+    if (b->lane < b->shards) {
+      mu_barrier_pause(b);
+      status = mu_barrier_watch(b, 1);
+    }
   }
   return mu_barrier_finish(b, status);
 }
