@@ -69,17 +69,18 @@ enum {
   MU_LOOKS_TRUST = 64, // looks between two doubts
 };
 
-// How to arrange the words; the default comes from tuning.def.
+// How to arrange the words; the default comes from tuning.def. All blocks of a group arrange them alike, but
+// `near`; a workspace that served another number of shards has to be zeroed first (else MU_STALE).
 typedef struct {
   mu_u32 shards;                  // 1 to MU_SHARDS_MAX, a power of two
   mu_u32 copies;                  // 1 to MU_COPIES_MAX
   mu_u32 near;                    // which copy this block looks at
   mu_u32 pause;                   // cycles between arrival and first look
-  mu_u32 eager;                   // 1: the first look acquires
+  mu_u32 eager;                   // 1: with one shard, the looks acquire
   mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
 } mu_tuning;
 
-MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
+MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid, mu_u32 threads) {
   mu_tuning t;
   t.near = mu_block() & 1;
   t.shards = t.copies = 1;
@@ -91,7 +92,7 @@ MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
     t.shards = shards_;                                                   \
     t.copies = copies_;                                                   \
     t.pause = pause_;                                                     \
-    t.eager = eager_;                                                     \
+    t.eager = eager_ && threads >= eager_;                                \
     return t;                                                             \
   }
 #include "tuning.def"
@@ -245,7 +246,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
 }
 
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), mu_block_threads());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
 }
@@ -254,7 +255,7 @@ MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *
 // converges them; `lane` is the thread's number among them. The block's other warps go on with other work.
 MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
                                      mu_u32 threads, mu_u32 lane) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), threads);
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, id, threads, lane);
 }
@@ -372,23 +373,25 @@ MU_FN mu_status mu_barrier_end(const mu_barrier *b, mu_u64 seen) {
 }
 
 // The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
-// Eager: the first look is the acquire already.
+// Eager: the first looks are acquires themselves.
 MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
   mu_u32 looks = 0;
   mu_u64 start_ns = 0, seen;
-  if (acquire && b->eager) {
-    seen = mu_barrier_load_acquire(b, b->look);
-    if (mu_barrier_all(b, seen >= b->target)) {
-      mu_barrier_learn(b, 0);
-      return mu_barrier_end(b, seen);
+  if (b->shards == 1 && acquire && b->eager) {
+    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
+      seen = mu_barrier_load_acquire(b, b->look);
+      if (seen >= b->target) {
+        mu_barrier_learn(b, looks);
+        return mu_barrier_end(b, seen);
+      }
     }
-  }
-  if (b->shards == 1) // the first looks without a vote
+  } else if (b->shards == 1) { // without a vote
     _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
       seen = mu_barrier_load(b, b->look);
       if (seen >= b->target)
         goto complete;
     }
+  }
   for (;;) {
     seen = mu_barrier_load(b, b->look);
     if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too

@@ -45,7 +45,7 @@ static __global__ void grid_sync(struct setup s) {
 
 static __device__ __forceinline__ mu_status open_library(mu_barrier *b, const struct setup &s) {
   mu_group g = mu_group_chunk(s.blocks);
-  mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks());
+  mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks(), mu_block_threads());
   if (s.tuned) {
     t.shards = s.shards;
     t.copies = s.copies;
