@@ -24,7 +24,9 @@
 // Returns     MU_OK, or why not (types.h), the same in all threads of the block. After anything but MU_OK the
 //             group is of no use in this launch: leave.
 // Undefined if two launches use one workspace at the same time (noticed in most cases: MU_FOREIGN).
-// Cost        on an H200 440 to 1,100 ns for 2 to 1,056 blocks (bench/README.md). One atomic a block.
+// Cost        one atomic a block; a release fence, the way to the second-level cache and back.
+// bench/README.md has
+//             the times.
 // Checked     barrier-uneven, deadlock-spin, deadlock-residency
 #ifndef MUSTER_BARRIER_CUH
 #define MUSTER_BARRIER_CUH
@@ -276,7 +278,7 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
 MU_FN mu_u64 mu_barrier_sign(const mu_barrier *b) {
   return (b->nonce & 0x7fff) << 48 | b->epoch;
 }
-// Writes it. Not at every arrival, where it would make the next release slower (74 ns on an H200), but when
+// Writes it. Not at every arrival, where it would make the next release slower, but when
 // waiting gets long, when leaving with an error, and when an arrival is followed by other work.
 MU_FN void mu_barrier_show(const mu_barrier *b) {
   if (b->lane == 0)
