@@ -151,6 +151,17 @@ MU_FN void mu_barrier_mark(mu_barrier *b) {
       mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
 }
 
+// Do we know what the words of `sums` showed before this launch? Of the sum that may be under way this
+// block's own arrival is missing. Not known: a launch with this nonce has used sums before, and was not
+// closed.
+MU_FN mu_u32 mu_barrier_sums_known(const mu_barrier *b) {
+  mu_u32 known = 1;
+  MU_ROLLED for (int i = 0; i < 2; i++) known &=
+      (mu_u32)(mu_global_load_relaxed_system_u64(&b->slot->sums[i].word) -
+               mu_global_load_relaxed_system_u64(&b->slot->sum_after[i])) < b->blocks;
+  return known;
+}
+
 // The first thread's part of opening: is the slot ours, whole, and at rest? Only the first block of a launch
 // can say, before any other may arrive: it takes the nonce, looks, notes what the sums start from, and gives
 // the nonce free for the others.
@@ -164,7 +175,8 @@ MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   for (;;) {
     if (seen == b->nonce)
       return mu_global_load_relaxed_system_u64(&slot->counts[t->first_line].word) & MU_POISON ? MU_POISONED
-                                                                                              : MU_OK;
+             : mu_barrier_sums_known(b)                                                       ? MU_OK
+                                                                                              : MU_STALE;
     if (!(seen & MU_OPENING)) {
       mu_u64 now = mu_global_cas_acquire_system_u64(&slot->nonce, seen, b->nonce | MU_OPENING);
       if (now == seen)
@@ -614,6 +626,17 @@ MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum
   b->odd_sum = turn ? seen : b->odd_sum;
   b->sums_done++;
   return status;
+}
+
+// For launches that the hardware's launch number (%gridid) may not tell apart: replays of one graph, and
+// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32 and the votes), call this
+// after the last of them; else the next launch's open says MU_STALE. Harmless otherwise. Callers: all
+// threads, like a barrier.
+MU_FN void mu_barrier_close(const mu_barrier *b) {
+  if (b->rank == 0 && b->lane == 0 && !b->hardware) {
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[0], b->even_sum);
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[1], b->odd_sum);
+  }
 }
 
 // How many threads of the group have PREDICATE; does any; do all. Whole blocks only.

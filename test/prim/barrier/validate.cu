@@ -40,6 +40,7 @@ struct test {
   const unsigned *list;
   mu_tuning tuning;
   unsigned tuned;
+  unsigned nonce, close; // not 0: this launch number; the launch ends with mu_barrier_close
 };
 
 static __host__ __device__ inline unsigned hash(unsigned x) {
@@ -133,7 +134,8 @@ static __global__ void __launch_bounds__(1024) exchange(struct test t) {
     status = mu_barrier_open_part(&b, t.workspace, &g, 3, threads, me);
   } else if (t.tuned) {
     t.tuning.near = mu_block() % t.tuning.copies;
-    status = mu_barrier_open_as(&b, t.workspace, &g, &t.tuning, mu_grid_nonce() | MU_POISON, 0, 0, me);
+    status = mu_barrier_open_as(&b, t.workspace, &g, &t.tuning,
+                                t.nonce ? t.nonce : mu_grid_nonce() | MU_POISON, 0, 0, me);
   } else {
     status = mu_barrier_open(&b, t.workspace, &g);
   }
@@ -158,6 +160,8 @@ static __global__ void __launch_bounds__(1024) exchange(struct test t) {
         atomicAdd(t.wrong, 1);
     }
   }
+  if (t.close)
+    mu_barrier_close(&b);
   if (status && me == 0) {
     atomicMax(t.wrong + 1, status);
     atomicMax(t.wrong + 2, round);
@@ -358,6 +362,30 @@ static void run_lost(unsigned blocks, unsigned absent) {
   CHECK(cudaFree(missing));
 }
 
+// Two launches that look alike: closed, the second goes on; not closed, it is told that the sums are not
+// known.
+static void run_alike(unsigned close) {
+  struct test t = {};
+  unsigned wrong[3];
+  t.kind = GRID;
+  t.form = ADD;
+  t.rounds = 7;
+  t.payload = v.payload;
+  t.wrong = v.wrong;
+  t.workspace = v.workspace;
+  t.tuning.shards = t.tuning.copies = t.tuned = 1;
+  t.nonce = 5;
+  t.close = close;
+  void *args[] = {&t};
+  fresh();
+  for (int i = 0; i < 2; i++)
+    launch((const void *)exchange, dim3(9), dim3(64), args, 0);
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaMemcpy(wrong, v.wrong, sizeof wrong, cudaMemcpyDeviceToHost));
+  must(wrong[0] == 0, "sums of launches that look alike", wrong[0]);
+  must(wrong[1] == (close ? MU_OK : MU_STALE), "status of launches that look alike", wrong[1]);
+}
+
 int main(int argc, char **argv) {
   unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 2000;
   static const unsigned sizes[] = {2, 3, 4, 7, 8, 16, 33, 66, 132, 264, 528, 1056};
@@ -427,6 +455,8 @@ int main(int argc, char **argv) {
     verdict("rows, columns and grid%s%s", dim3(11, 12), dim3(64), "", "", 0);
   }
   printf("kinds, shapes, arrangements: %s\n", v.bad ? "WRONG" : "ok");
+  run_alike(1);
+  run_alike(0);
   run_lost(2, 1);
   run_lost(132, 77);
   run_lost(600 < most ? 600 : 100, 0);
