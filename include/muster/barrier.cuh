@@ -338,9 +338,12 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   b->target = b->offset + b->epoch * b->step + arrived;
 }
 
-// What a waiting lane does now and then: show itself, learn who has left, whether the slot is still ours, and
-// whether its time is up. Returns why to stop, or MU_OK to look again.
+// What a waiting lane does now and then: rest a little (a wait that has lasted 20 us can spare half of one;
+// others of the multiprocessor go first, and a CPU device lets those run for whom we wait), show itself,
+// learn who has left, whether the slot is still ours, and whether its time is up. Returns why to stop, or
+// MU_OK to look again.
 MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
+  mu_rest_ns(500);
   mu_barrier_show(b);
   mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
   if (!mu_barrier_all(b, drops == b->drops))

@@ -95,6 +95,7 @@ MU_FN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u64
     if (!mu_tile_any(warp, late))
       return MU_OK;
     if (looks % MU_LOOKS_TRUST == 0) {
+      mu_rest_ns(500);
       mu_barrier_show(b);
       mu_u64 now = mu_time_ns();
       if (!*start_ns)
