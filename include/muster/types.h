@@ -91,8 +91,8 @@ typedef struct {
   mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
   mu_line sums[2];          // low half arrivals, high half the sum that travels with them
 } mu_slot;
-// Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low and the
-// high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.
+// Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low
+// and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.
 #define MU_SLOT_WORDS 5
 MU_STATIC_ASSERT(sizeof(mu_line) == MU_LINE_BYTES, "a line");
 MU_STATIC_ASSERT(sizeof(mu_slot) % MU_LINE_BYTES == 0, "a slot begins and ends on a line");
