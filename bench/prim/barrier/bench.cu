@@ -1,0 +1,566 @@
+// bench.cu: barriers over groups of blocks, timed against cg::grid_group::sync() in the same run.
+//
+//   nvcc -std=c++17 -O3 -arch=sm_90 -Iinclude bench/prim/barrier/bench.cu -o /tmp/barrier_bench
+//   /tmp/barrier_bench FILE.tsv [sweep] [bare] [skew] [blocks=N] [seconds]
+//
+// A figure is nanoseconds per barrier: the slope between two numbers of rounds (2,000 and 10,000; a sweep
+// 1,000 and 4,000), median over placements of the barrier's words (8; a sweep 3). FILE.tsv gets a row a
+// figure, standard output a short table. `sweep` tries every arrangement of the library's barrier with
+// many pauses, `bare` the designs of variants.def too. `skew`
+// lets the blocks arrive at random times within 10 us.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "designs.cuh"
+#include "muster/collect.cuh"
+
+#define CHECK(call)                                                                              \
+  do {                                                                                           \
+    cudaError_t error_ = (call);                                                                 \
+    if (error_ != cudaSuccess) {                                                                 \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
+      exit(1);                                                                                   \
+    }                                                                                            \
+  } while (0)
+
+// On a device that is no GPU: -DFEWER_ROUNDS=100 shows that the program works, its times mean nothing.
+#ifndef FEWER_ROUNDS
+#define FEWER_ROUNDS 1
+#endif
+
+enum { MEMORY_BYTES = 8 << 20, CANDIDATES = 2048, SMS_MAX = 256, SHAPES_MAX = 64, FIGURES_MAX = 400 };
+
+static __global__ void grid_sync(struct setup s) {
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (unsigned round = 1; round <= s.rounds; round++) {
+    if (s.skew_ns)
+      skewed_arrival(s.skew_ns, round);
+    grid.sync();
+  }
+}
+
+static __device__ __forceinline__ mu_status open_library(mu_barrier *b, const struct setup &s) {
+  mu_group g = mu_group_chunk(s.blocks);
+  mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks(), mu_block_threads());
+  if (s.tuned) {
+    t.shards = s.shards;
+    t.copies = s.copies;
+    t.eager = s.eager;
+    t.pause = s.pause;
+    if (s.near) {
+      t.first_line = s.lines[g.index * LINES_MAX];
+      t.second_line = s.lines[g.index * LINES_MAX + 1];
+      t.near = s.side[smid()];
+    }
+  }
+  return mu_barrier_open_as(b, s.workspace, &g, &t, mu_grid_nonce() | MU_POISON, 0, 0, mu_thread());
+}
+
+static __device__ __forceinline__ void sync_often(const struct setup &s) {
+  mu_barrier b;
+  mu_status status = open_library(&b, s);
+  b.timeout_ns = 1000000000;
+  for (unsigned round = 1; !status && round <= s.rounds; round++) {
+    if (s.skew_ns)
+      skewed_arrival(s.skew_ns, round);
+    (void)mu_barrier_sync(&b); // after an error the rest returns at once
+  }
+  if (status || mu_barrier_status(&b))
+    *s.failed = 1;
+}
+static __global__ void __launch_bounds__(1024) library(struct setup s) {
+  sync_often(s);
+}
+// In 32 registers: two blocks of 1,024 threads fit.
+static __global__ void __launch_bounds__(1024, 2) library_lean(struct setup s) {
+  sync_often(s);
+}
+
+// The same by a caller who looks at what every barrier returns.
+static __global__ void __launch_bounds__(1024) library_checked(struct setup s) {
+  mu_barrier b;
+  mu_status status = open_library(&b, s);
+  b.timeout_ns = 1000000000;
+  for (unsigned round = 1; !status && round <= s.rounds; round++)
+    status = mu_barrier_sync(&b);
+  if (status)
+    *s.failed = status;
+}
+
+static __global__ void __launch_bounds__(1024) library_relaxed(struct setup s) {
+  mu_group g = mu_group_chunk(s.blocks);
+  mu_barrier b;
+  mu_status status = mu_barrier_open(&b, s.workspace, &g);
+  b.timeout_ns = 1000000000;
+  for (unsigned round = 1; !status && round <= s.rounds; round++)
+    status = mu_barrier_sync_relaxed(&b);
+  if (status)
+    *s.failed = status;
+}
+
+static __global__ void __launch_bounds__(1024) library_add(struct setup s) {
+  mu_group g = mu_group_chunk(s.blocks);
+  mu_barrier b;
+  mu_status status = mu_barrier_open(&b, s.workspace, &g);
+  mu_u32 sum = 1;
+  b.timeout_ns = 1000000000;
+  for (unsigned round = 1; !status && round <= s.rounds; round++)
+    status = mu_barrier_sync_add_u32(&b, 1, &sum);
+  if (status || sum != g.blocks)
+    *s.failed = 1;
+}
+
+static __global__ void __launch_bounds__(1024) library_reduce(struct setup s) {
+  mu_group g = mu_group_chunk(s.blocks);
+  mu_barrier b;
+  mu_status status = mu_barrier_open(&b, s.workspace, &g);
+  mu_f32 sum = 1;
+  b.timeout_ns = 1000000000;
+  for (unsigned round = 1; !status && round <= s.rounds; round++)
+    status = mu_collect_reduce_add_f32(&b, sum > 0 ? 1.0f : 0.0f, &sum);
+  if (status || sum != g.blocks)
+    *s.failed = 1;
+}
+
+// What one writes without it: add into one word, the grid's barrier, read the word. Three words take turns.
+static __global__ void __launch_bounds__(1024) grid_reduce(struct setup s) {
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  float sum = 1, *words = (float *)s.memory;
+  for (unsigned round = 1; round <= s.rounds; round++) {
+    if (threadIdx.x == 0) {
+      atomicAdd(words + round % 3 * 32, sum > 0 ? 1.0f : 0.0f);
+      if (blockIdx.x == 0)
+        *(volatile float *)(words + (round + 1) % 3 * 32) = 0;
+    }
+    grid.sync();
+    sum = *(volatile float *)(words + round % 3 * 32);
+  }
+  if (sum != gridDim.x)
+    *s.failed = 1;
+}
+
+#define VARIANT(name, shards, copies, look, order, close, most)               \
+  static __global__ void __launch_bounds__(1024) raw_##name(struct setup s) { \
+    design(s, shards, copies, look, order, close);                            \
+  }
+#include "variants.def"
+
+struct variant {
+  const char *name;
+  const void *kernel;
+  unsigned shards, copies, most;
+};
+static const struct variant raw[] = {
+#define VARIANT(name, shards, copies, look, order, close, most) \
+  {#name, (const void *)raw_##name, shards, copies, most},
+#include "variants.def"
+};
+enum { RAW = sizeof(raw) / sizeof(raw[0]) };
+
+// Latency of CANDIDATES lines as each multiprocessor sees them: least of some chains of relaxed loads, in
+// cycles a load. Each load's address needs the value before it, which is 0.
+static __global__ void latencies(char *memory, unsigned short *cycles) {
+  if (threadIdx.x)
+    return;
+  for (unsigned turn = 0; turn < CANDIDATES; turn++) {
+    unsigned i = (turn + blockIdx.x * 37) % CANDIDATES; // not all at one line
+    mu_u64 *word = (mu_u64 *)(memory + (size_t)i * 128), *at = word;
+    unsigned least = 60000;
+    for (int again = 0; again < 3; again++) {
+      unsigned start = mu_cycles();
+      for (int link = 0; link < 5; link++) {
+        at = word + mu_global_load_relaxed_device_u64(at);
+        asm volatile("" : "+l"(at)::"memory");
+      }
+      if (at != word) // never: but the clock below waits for the last value
+        return;
+      unsigned took = (mu_cycles() - start) / 5;
+      least = took < least ? took : least;
+    }
+    cycles[smid() * CANDIDATES + i] = (unsigned short)least;
+  }
+}
+
+static struct {
+  char *memory;
+  unsigned *lines, *failed;
+  unsigned char *side;
+  unsigned char line_side[CANDIDATES]; // to which side each line is nearer
+  unsigned near_of[CANDIDATES / 2],
+      far_of[CANDIDATES / 2]; // lines sorted by how much nearer they are to side 0
+  cudaEvent_t start, stop;
+  FILE *tsv;
+  double seconds_left;
+  struct timespec began;
+  int sms;
+} bench;
+
+static double elapsed(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - bench.began.tv_sec) + 1e-9 * (double)(now.tv_nsec - bench.began.tv_nsec);
+}
+
+static int by_double(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int n) {
+  qsort(values, (size_t)n, sizeof(double), by_double);
+  return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
+struct scored {
+  double score;
+  unsigned line;
+};
+static int by_score(const void *a, const void *b) {
+  double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
+  return (x > y) - (x < y);
+}
+
+// Which multiprocessors are near to which lines: two sides, found from one line's latencies, then refined.
+static void find_sides(void) {
+  unsigned short *cycles, *host = (unsigned short *)calloc(SMS_MAX * CANDIDATES, 2);
+  unsigned char side[SMS_MAX] = {0};
+  static struct scored lines[CANDIDATES];
+  CHECK(cudaMalloc(&cycles, SMS_MAX * CANDIDATES * 2));
+  CHECK(cudaMemset(cycles, 0, SMS_MAX * CANDIDATES * 2));
+  CHECK(cudaMemset(bench.memory, 0, MEMORY_BYTES));
+  for (int i = 0; i < 2; i++)
+    latencies<<<bench.sms, 1024, 32768>>>(bench.memory, cycles); // big blocks: one a multiprocessor
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaMemcpy(host, cycles, SMS_MAX * CANDIDATES * 2, cudaMemcpyDeviceToHost));
+  static double weight[CANDIDATES];
+  weight[0] = 1;
+  for (int turn = 0; turn < 4; turn++) {
+    double place[SMS_MAX], sorted[SMS_MAX];
+    int known = 0;
+    for (int sm = 0; sm < bench.sms; sm++) {
+      place[sm] = 0;
+      for (int i = 0; i < CANDIDATES; i++)
+        place[sm] += weight[i] * host[sm * CANDIDATES + i];
+      if (host[sm * CANDIDATES])
+        sorted[known++] = place[sm];
+    }
+    double middle = median(sorted, known);
+    double count[2] = {0};
+    for (int sm = 0; sm < bench.sms; sm++) {
+      side[sm] = place[sm] > middle;
+      count[side[sm]] += host[sm * CANDIDATES] != 0;
+    }
+    for (int i = 0; i < CANDIDATES; i++) {
+      double sum[2] = {0};
+      for (int sm = 0; sm < bench.sms; sm++)
+        sum[side[sm]] += host[sm * CANDIDATES + i];
+      lines[i].score = sum[0] / count[0] - sum[1] / count[1]; // below 0: nearer to side 0
+      lines[i].line = (unsigned)i;
+      weight[i] = lines[i].score < 0 ? 1 : -1;
+      bench.line_side[i] = lines[i].score > 0;
+    }
+  }
+  int ones = 0, changes = 0;
+  for (int i = 0; i < CANDIDATES; i++) {
+    fprintf(bench.tsv, "line\t%d\t%.1f\n", i, lines[i].score);
+    changes += i && bench.line_side[i] != bench.line_side[i - 1];
+  }
+  for (int sm = 0; sm < bench.sms; sm++) {
+    fprintf(bench.tsv, "sm\t%d\t%d\t%u\t%u\t%u\t%u\n", sm, side[sm], host[sm * CANDIDATES],
+            host[sm * CANDIDATES + 1], host[sm * CANDIDATES + 64], host[sm * CANDIDATES + 65]);
+    ones += side[sm];
+  }
+  printf("sides: %d and %d multiprocessors; the side changes %d times in %d lines; the first 64: ",
+         bench.sms - ones, ones, changes, CANDIDATES);
+  for (int i = 0; i < 64; i++)
+    putchar('0' + bench.line_side[i]);
+  printf("; of the multiprocessors: ");
+  for (int sm = 0; sm < bench.sms; sm++)
+    putchar('0' + side[sm]);
+  putchar('\n');
+  qsort(lines, CANDIDATES, sizeof lines[0], by_score);
+  for (int i = 0; i < CANDIDATES / 2; i++) {
+    bench.near_of[i] = lines[i].line;
+    bench.far_of[i] = lines[CANDIDATES - 1 - i].line;
+  }
+  printf("lines: %.0f, %.0f ... %.0f, %.0f cycles nearer to one side than to the other\n", lines[0].score,
+         lines[CANDIDATES / 4].score, lines[CANDIDATES * 3 / 4].score, lines[CANDIDATES - 1].score);
+  CHECK(cudaMemcpy(bench.side, side, sizeof side, cudaMemcpyHostToDevice));
+  CHECK(cudaFree(cycles));
+  free(host);
+}
+
+struct shape {
+  unsigned blocks, groups, threads;
+};
+
+// Nanoseconds a barrier, or a negative number: it failed (-1), or it does not fit (-2).
+static double measure(const void *kernel, struct shape shape, struct setup s, unsigned places, unsigned few,
+                      unsigned many, unsigned shards, unsigned copies) {
+  static unsigned lines[PLACES_MAX * LINES_MAX];
+  double slopes[16];
+  for (unsigned place = 0; place < places; place++) {
+    double us[2];
+    size_t slot = MU_SLOT_BYTES(shape.blocks) / 128, start = place * 37;
+    for (unsigned group = 0; group < shape.groups; group++)
+      for (unsigned i = 0; i < LINES_MAX; i++) {
+        unsigned turn = group * shards + place * 11 + i % shards, *line = &lines[group * LINES_MAX + i];
+        if (s.near &&
+            i < 2) { // the group-th line beyond all slots that is nearer to side i, from the slot's counts
+          size_t base = start + group * slot + offsetof(mu_slot, counts) / 128, at = 1650;
+          for (unsigned left = group + 1; at < CANDIDATES; at++)
+            if (bench.line_side[at] == i && --left == 0)
+              break;
+          *line = (unsigned)(at - base);
+        } else if (copies == 1) {
+          *line = (unsigned)start * 4 + group * LINES_MAX + i;
+        } else {
+          *line = i < shards ? bench.near_of[turn % (CANDIDATES / 4)] : bench.far_of[turn % (CANDIDATES / 4)];
+        }
+      }
+    CHECK(cudaMemcpy(bench.lines, lines, sizeof lines, cudaMemcpyHostToDevice));
+    for (int i = 0; i < 2; i++) {
+      float ms;
+      unsigned failed;
+      s.rounds = (i ? many : few) / FEWER_ROUNDS;
+      s.blocks = shape.blocks;
+      s.memory = bench.memory;
+      s.lines = bench.lines;
+      s.side = bench.side;
+      s.failed = bench.failed;
+      s.workspace = bench.memory + start * 128;
+      void *args[] = {&s};
+      CHECK(cudaMemset(bench.memory, 0, MEMORY_BYTES));
+      CHECK(cudaMemset(bench.failed, 0, 4));
+      CHECK(cudaEventRecord(bench.start));
+      cudaError_t error = cudaLaunchCooperativeKernel(kernel, dim3(shape.blocks * shape.groups),
+                                                      dim3(shape.threads), args, 0, 0);
+      if (error == cudaErrorCooperativeLaunchTooLarge) {
+        (void)cudaGetLastError();
+        return -2;
+      }
+      CHECK(error);
+      CHECK(cudaEventRecord(bench.stop));
+      CHECK(cudaEventSynchronize(bench.stop));
+      CHECK(cudaEventElapsedTime(&ms, bench.start, bench.stop));
+      CHECK(cudaMemcpy(&failed, bench.failed, 4, cudaMemcpyDeviceToHost));
+      if (failed)
+        return -1;
+      us[i] = 1e3 * ms;
+    }
+    slopes[place] = 1e3 * (us[1] - us[0]) / (many - few);
+  }
+  return median(slopes, (int)places);
+}
+
+struct figure {
+  double ns;
+  char what[64];
+};
+static struct figure figures[FIGURES_MAX];
+
+static int by_ns(const void *a, const void *b) {
+  double x = ((const struct figure *)a)->ns, y = ((const struct figure *)b)->ns;
+  return (x > y) - (x < y);
+}
+
+static double row(struct shape h, const char *what, unsigned pause, double ns, double grid) {
+  fprintf(bench.tsv, "barrier\t%u\t%u\t%u\t%s\t%u\t%.1f\t%.3f\n", h.blocks, h.groups, h.threads, what, pause,
+          ns, ns > 0 ? grid / ns : 0);
+  return ns;
+}
+
+// How the library can be arranged.
+static const struct arrangement {
+  const char *name;
+  unsigned shards, copies, eager, near;
+} arrangements[] = {{"s1", 1, 1, 0, 0},         {"s1 eager", 1, 1, 1, 0}, {"near", 1, 2, 0, 1},
+                    {"near eager", 1, 2, 1, 1}, {"c2", 1, 2, 0, 0},       {"s2", 2, 1, 0, 0},
+                    {"s2 c2", 2, 2, 0, 0},      {"s4 c2", 4, 2, 0, 0},    {"s4", 4, 1, 0, 0}};
+enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
+
+static struct setup arranged(const struct arrangement *a, unsigned pause) {
+  struct setup s = {};
+  s.tuned = 1;
+  s.shards = a->shards;
+  s.copies = a->copies;
+  s.eager = a->eager;
+  s.near = a->near;
+  s.pause = pause;
+  return s;
+}
+
+static const void *library_for(struct shape h) {
+  return h.threads * h.blocks * h.groups > 1024u * (unsigned)bench.sms && h.threads == 1024
+             ? (const void *)library_lean
+             : (const void *)library;
+}
+
+// Every design and arrangement with many pauses; prints the best, and measures the library's best as the
+// others were.
+static void sweep(struct shape h, double grid, unsigned pause_high, int seconds, int bare) {
+  static const unsigned pauses[] = {0, 50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 800, 1000};
+  int count = 0;
+  const struct arrangement *best_arrangement = arrangements;
+  unsigned best_pause = 0;
+  double best_ns = 1e9;
+  for (int v = bare ? 0 : RAW; v < RAW + ARRANGEMENTS; v++) {
+    const struct variant *variant = v < RAW ? &raw[v] : NULL;
+    const struct arrangement *a = variant ? NULL : &arrangements[v - RAW];
+    unsigned shards = variant ? variant->shards : a->shards, copies = variant ? variant->copies : a->copies;
+    char name[48];
+    snprintf(name, sizeof name, "%s%s", variant ? "" : "library ", variant ? variant->name : a->name);
+    if (shards > h.blocks || (variant && h.blocks > variant->most) ||
+        (variant && copies > 1 && h.groups * shards > CANDIDATES / 4))
+      continue;
+    double best = 1e9;
+    for (unsigned p = 0; p < sizeof pauses / sizeof *pauses && count < FIGURES_MAX; p++) {
+      struct setup s = {};
+      if (pauses[p] > pause_high || elapsed() > seconds)
+        break;
+      if (variant)
+        s.pause = pauses[p];
+      else
+        s = arranged(a, pauses[p]);
+      double ns = measure(variant ? variant->kernel : library_for(h), h, s, variant ? 2 : 4, 500, 2500,
+                          shards, copies);
+      row(h, name, pauses[p], ns, grid);
+      if (ns < 0) {
+        if (ns > -2)
+          printf("  %s %u FAILED\n", name, pauses[p]);
+        break;
+      }
+      figures[count].ns = ns;
+      snprintf(figures[count++].what, sizeof figures[0].what, "%s %u", name, pauses[p]);
+      if (!variant && !a->near && ns < best_ns) {
+        best_ns = ns;
+        best_arrangement = a;
+        best_pause = pauses[p];
+      }
+      if (ns > best * 1.12)
+        break; // pauses only get worse from here
+      best = ns < best ? ns : best;
+    }
+  }
+  qsort(figures, (size_t)count, sizeof figures[0], by_ns);
+  printf("    ");
+  for (int i = 0; i < count && i < 8; i++)
+    printf(" %s %.0f (%.2f);", figures[i].what, figures[i].ns, grid / figures[i].ns);
+  struct setup s = arranged(best_arrangement, best_pause);
+  double again = row(h, "grid.sync again", 0, measure((const void *)grid_sync, h, s, 3, 2000, 6000, 1, 1), 0);
+  double ours = measure(library_for(h), h, s, 8, 2000, 10000, s.shards, s.copies);
+  double checked = measure((const void *)library_checked, h, s, 8, 2000, 10000, s.shards, s.copies);
+  char name[64];
+  snprintf(name, sizeof name, "best %s", best_arrangement->name);
+  row(h, name, best_pause, ours, again);
+  row(h, "best, checked", best_pause, checked, again);
+  printf("\n     BEST %s %u: %.0f (%.2f), checked %.0f (%.2f), grid.sync %.0f\n", best_arrangement->name,
+         best_pause, ours, again / ours, checked, again / checked, again);
+}
+
+int main(int argc, char **argv) {
+  static const struct shape shapes[] = {
+      {2, 1, 128},   {4, 1, 128},   {8, 1, 128},    {16, 1, 128},  {32, 1, 128},  {64, 1, 128}, {132, 1, 128},
+      {264, 1, 128}, {528, 1, 128}, {1056, 1, 128}, {2, 66, 128},  {4, 32, 128},  {8, 16, 128}, {16, 8, 128},
+      {33, 4, 128},  {66, 2, 128},  {8, 33, 128},   {16, 33, 128}, {32, 33, 128}, {2, 1, 1024}, {8, 1, 1024},
+      {16, 1, 1024}, {64, 1, 1024}, {132, 1, 1024}, {264, 1, 1024}};
+  int sweeping = 0, skewing = 0, bare = 0, seconds = 150;
+  unsigned only = 0;
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s FILE.tsv [sweep] [bare] [skew] [blocks=N] [SECONDS]\n", argv[0]);
+    return 2;
+  }
+  for (int i = 2; i < argc; i++) {
+    sweeping |= !strcmp(argv[i], "sweep");
+    skewing |= !strcmp(argv[i], "skew");
+    bare |= !strcmp(argv[i], "bare");
+    if (!strncmp(argv[i], "blocks=", 7))
+      only = (unsigned)atoi(argv[i] + 7);
+    else if (atoi(argv[i]))
+      seconds = atoi(argv[i]);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &bench.began);
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    fprintf(stderr, "no CUDA device\n");
+    return 77;
+  }
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  bench.sms = device.multiProcessorCount;
+  if (!(bench.tsv = fopen(argv[1], "w"))) {
+    perror(argv[1]);
+    return 1;
+  }
+  fprintf(bench.tsv, "device\t%s\t%d\nbarrier\tblocks\tgroups\tthreads\twhat\tpause\tns\tratio\n",
+          device.name, bench.sms);
+  CHECK(cudaMalloc(&bench.memory, MEMORY_BYTES));
+  CHECK(cudaMalloc(&bench.lines, PLACES_MAX * LINES_MAX * 4));
+  CHECK(cudaMalloc(&bench.failed, 4));
+  CHECK(cudaMalloc(&bench.side, SMS_MAX));
+  CHECK(cudaEventCreate(&bench.start));
+  CHECK(cudaEventCreate(&bench.stop));
+  find_sides();
+
+  unsigned n = sizeof shapes / sizeof *shapes;
+  double grids[SHAPES_MAX];
+  printf("%-15s %8s %8s %6s %8s %8s | %8s %8s %6s\n", "blocks x groups", "grid.sync", "library", "ratio",
+         "relaxed", "add u32", "grid f32", "reduce", "ratio");
+  for (unsigned i = 0; i < n; i++) {
+    struct setup s = {};
+    struct shape h = shapes[i];
+    if (only && h.blocks != only)
+      continue;
+    double grid = grids[i] =
+        row(h, "grid.sync", 0, measure((const void *)grid_sync, h, s, 5, 2000, 10000, 1, 1), 0);
+    double ours = row(h, "library", 0, measure(library_for(h), h, s, 8, 2000, 10000, 1, 1), grid);
+    double relaxed =
+        row(h, "library_relaxed", 0, measure((const void *)library_relaxed, h, s, 3, 2000, 6000, 1, 1), grid);
+    double add =
+        row(h, "library_add", 0, measure((const void *)library_add, h, s, 3, 2000, 6000, 1, 1), grid);
+    double base = 0, reduce = 0;
+    if (h.groups == 1) {
+      base = row(h, "grid_reduce", 0, measure((const void *)grid_reduce, h, s, 3, 1000, 4000, 1, 1), 0);
+      reduce =
+          row(h, "library_reduce", 0, measure((const void *)library_reduce, h, s, 3, 1000, 4000, 1, 1), base);
+    }
+    printf("%4u x%3u /%4u %8.0f %8.0f %6.2f %8.0f %8.0f | %8.0f %8.0f %6.2f\n", h.blocks, h.groups, h.threads,
+           grid, ours, grid / ours, relaxed, add, base, reduce, base / reduce);
+    fflush(stdout);
+  }
+  if (skewing)
+    for (unsigned i = 0; i < n; i++) {
+      struct shape h = shapes[i];
+      if (h.threads != 128 || (only && h.blocks != only))
+        continue;
+      struct setup s = {};
+      s.skew_ns = 10000;
+      double grid =
+          row(h, "skew grid.sync", 0, measure((const void *)grid_sync, h, s, 1, 200, 1000, 1, 1), 0);
+      double ours = row(h, "skew library", 0, measure((const void *)library, h, s, 3, 200, 1000, 1, 1), grid);
+      s.tuned = 1;
+      s.shards = h.blocks > 400 ? 2 : 1;
+      s.copies = 1;
+      double bare =
+          row(h, "skew no pause", 0, measure((const void *)library, h, s, 3, 200, 1000, 1, 1), grid);
+      printf("skew %4u x%3u: grid.sync %.0f, library %.0f, without pause %.0f (%+.0f)\n", h.blocks, h.groups,
+             grid, ours, bare, ours - bare);
+      fflush(stdout);
+    }
+  if (sweeping)
+    for (unsigned i = 0; i < n; i++) {
+      struct shape h = shapes[i];
+      if (only && h.blocks != only)
+        continue;
+      printf("%4u x%3u /%4u: grid.sync %.0f\n", h.blocks, h.groups, h.threads, grids[i]);
+      sweep(h, grids[i], h.blocks * h.groups > 264 ? 1000 : 500, seconds, bare);
+      fflush(stdout);
+    }
+  fprintf(bench.tsv, "seconds\t%.1f\n", elapsed());
+  printf("%.0f s\n", elapsed());
+  return 0;
+}

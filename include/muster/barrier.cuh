@@ -1,0 +1,661 @@
+// barrier.cuh: barriers over groups of blocks, on any GPU that can keep the group resident.
+//
+//   mu_group g = mu_group_x();                       who takes part (group.cuh)
+//   mu_barrier b;
+//   if (mu_barrier_open(&b, workspace, &g)) return;  once a launch
+//   ... mu_barrier_sync(&b) ...                      as often as you like
+//
+// The time of a barrier goes into the release fence, the way of the arrivals to the second-level cache, and
+// the way back. So: nothing is returned to an arrival; the block's first thread looks with relaxed loads, and
+// acquires once at the end; and it waits a little before its first look, since looks that come too early hold
+// up the arrivals. Counts of many blocks are spread over several lines (tuning.def).
+//
+// What holds for every function below unless it says otherwise:
+//
+// Callers     all threads of the block, converged (mu_barrier_part: all threads of the part). Every block of
+//             the group, equally often, in the same order.
+// Order       what any thread of the group did before it arrived is visible to every thread of the group that
+//             has waited: release and acquire at device scope, system scope for a group over several GPUs;
+//             shared memory within the block as well.
+// Storage     a workspace in global memory (types.h): MU_SLOT_BYTES(blocks of the largest group) for each
+//             group, aligned to 128 bytes, zeroed by the host once, and again after an error.
+// Progress    all blocks of the group must be resident at once: a cooperative launch, or a launch that the
+//             host has proven to fit. No wait lasts longer than the deadline.
+// Returns     MU_OK, or why not (types.h), the same in all threads of the block. After anything but MU_OK the
+//             group is of no use in this launch: leave.
+// Undefined if two launches use one workspace at the same time (noticed in most cases: MU_FOREIGN).
+// Cost        one atomic a block; a release fence, the way to the second-level cache and back.
+// bench/README.md has
+//             the times.
+// Checked     barrier-uneven, deadlock-spin, deadlock-residency
+#ifndef MUSTER_BARRIER_CUH
+#define MUSTER_BARRIER_CUH
+
+#include "group.cuh"
+
+#if MU_DEVICE
+
+// Ten seconds: far above any honest wait, far below a person's patience.
+#define MU_TIMEOUT_NS 10000000000ull
+
+// A block's hold on its group's barrier. Its fields are not for users, but timeout_ns, which may be set at
+// any time between barriers.
+typedef struct {
+  mu_slot *slot;
+  mu_u64 *arrive; // my word in each copy: lanes below `copies`
+  mu_u64 *look;   // the word I look at: lanes below `shards`
+  mu_u64 target;  // what it shows when the epoch is complete
+  mu_u64 epoch;   // how often this block has arrived in this launch
+  mu_u64 offset;  // what it showed before the first
+  mu_u64 drops;   // members known to have left
+  mu_u64 nonce;   // of this launch
+  mu_u64 timeout_ns;
+  mu_u64 even_sum, odd_sum; // sum_after of mu_slot; no array: an index would keep it out of the registers
+  mu_u64 sums_done;
+  mu_u32 step; // arrivals an epoch at the word I look at
+  mu_u32 lane; // in the part of the block that takes part
+  mu_u32 rank, blocks, shards, copies, pause, eager;
+  mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
+  mu_u32 staying;            // blocks less those known to have left
+  mu_u32 turn;               // of the collectives
+  mu_u32 brief;              // waits in a row that were short
+  mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
+  mu_u32 system, hardware;
+} mu_barrier;
+
+typedef mu_u64 mu_token; // an epoch
+
+enum {
+  MU_LOOKS_BRIEF = 4,  // a wait of so many looks is short: the blocks arrive together
+  MU_BRIEF_ENOUGH = 2, // so many short waits in a row, and the next arrival pauses before its first look
+  MU_LOOKS_TRUST = 64, // looks between two doubts
+};
+
+// How to arrange the words; the default comes from tuning.def. All blocks of a group arrange them alike, but
+// `near`; a workspace that served another number of shards has to be zeroed first (else MU_STALE).
+typedef struct {
+  mu_u32 shards;                  // 1 to MU_SHARDS_MAX, a power of two
+  mu_u32 copies;                  // 1 to MU_COPIES_MAX
+  mu_u32 near;                    // which copy this block looks at
+  mu_u32 pause;                   // cycles between arrival and first look
+  mu_u32 eager;                   // 1: with one shard, the looks acquire
+  mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
+} mu_tuning;
+
+MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid, mu_u32 threads) {
+  mu_tuning t;
+  t.near = mu_block() & 1;
+  t.shards = t.copies = 1;
+  t.pause = t.eager = 0;
+  t.first_line = 0;
+  t.second_line = MU_SHARDS_MAX;
+#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_, eager_) \
+  if (blocks <= most_blocks && grid <= most_grid) {                       \
+    t.shards = shards_;                                                   \
+    t.copies = copies_;                                                   \
+    t.pause = pause_;                                                     \
+    t.eager = eager_ && threads >= eager_;                                \
+    return t;                                                             \
+  }
+#include "tuning.def"
+  return t;
+}
+
+// The block's own barriers, whole or a part of it.
+MU_FN void mu_barrier_converge(const mu_barrier *b) {
+  if (b->part)
+    mu_bar_sync_part(b->part, b->part_threads);
+  else
+    mu_bar_sync();
+}
+MU_FN mu_u32 mu_barrier_converge_or(const mu_barrier *b, mu_u32 predicate) {
+  return b->part ? mu_bar_or_part(predicate, b->part, b->part_threads) : mu_bar_or(predicate);
+}
+// The part's last error, in shared memory, so that its threads learn of it without a vote, which costs 20 ns,
+// and for nothing where the caller does not ask: the load of a result that nobody uses is not made.
+MU_FN mu_u32 *mu_barrier_errors(void) {
+  MU_SHARED mu_u32 errors[16]; // by number of the part
+  return (mu_u32 *)errors;
+}
+// STATUS of whichever thread has one, in all of them; converges.
+MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+  if (status)
+    mu_barrier_errors()[b->part] = status;
+  mu_barrier_converge(b);
+  return mu_barrier_errors()[b->part];
+}
+
+MU_FN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
+  return b->system ? mu_global_load_relaxed_system_u64(word) : mu_global_load_relaxed_device_u64(word);
+}
+MU_FN mu_u64 mu_barrier_load_acquire(const mu_barrier *b, const mu_u64 *word) {
+  return b->system ? mu_global_load_acquire_system_u64(word) : mu_global_load_acquire_device_u64(word);
+}
+MU_FN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 value) {
+  if (b->system)
+    mu_global_red_add_release_system_u64(word, value);
+  else
+    mu_global_red_add_release_device_u64(word, value);
+}
+MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
+  return (mu_u64 *)(slot + 1);
+}
+// The cells of a turn: low halves of all members, then high halves.
+MU_FN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
+  return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
+}
+
+// Marks the group as lost, for everybody: in every word that anybody may look at.
+MU_FN void mu_barrier_mark(mu_barrier *b) {
+  MU_ROLLED for (mu_u32 line = 0; line < MU_LINES; line++)
+      mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
+}
+
+// Do we know what the words of `sums` showed before this launch? Of the sum that may be under way this
+// block's own arrival is missing. Not known: a launch with this nonce has used sums before, and was not
+// closed.
+MU_FN mu_u32 mu_barrier_sums_known(const mu_barrier *b) {
+  mu_u32 known = 1;
+  MU_ROLLED for (int i = 0; i < 2; i++) known &=
+      (mu_u32)(mu_global_load_relaxed_system_u64(&b->slot->sums[i].word) -
+               mu_global_load_relaxed_system_u64(&b->slot->sum_after[i])) < b->blocks;
+  return known;
+}
+
+// The first thread's part of opening: is the slot ours, whole, and at rest? Only the first block of a launch
+// can say, before any other may arrive: it takes the nonce, looks, notes what the sums start from, and gives
+// the nonce free for the others.
+MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
+  mu_slot *slot = b->slot;
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, start_ns = 0;
+  mu_u64 owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
+  if (owner && owner != mine)
+    return MU_MISMATCH;
+  mu_u64 seen = mu_global_load_acquire_system_u64(&slot->nonce);
+  for (;;) {
+    if (seen == b->nonce)
+      return mu_global_load_relaxed_system_u64(&slot->counts[t->first_line].word) & MU_POISON ? MU_POISONED
+             : mu_barrier_sums_known(b)                                                       ? MU_OK
+                                                                                              : MU_STALE;
+    if (!(seen & MU_OPENING)) {
+      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->nonce, seen, b->nonce | MU_OPENING);
+      if (now == seen)
+        break;
+      seen = now;
+      continue;
+    }
+    seen = mu_global_load_acquire_system_u64(&slot->nonce);
+    if (!start_ns)
+      start_ns = mu_time_ns();
+    if (mu_time_ns() - start_ns > b->timeout_ns)
+      return MU_STALE; // a launch died while it opened
+  }
+  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops);
+  MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
+      MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++) {
+    mu_u64 count = mu_global_load_relaxed_system_u64(
+        &slot->counts[(copy ? t->second_line : t->first_line) + shard].word);
+    poison |= count & MU_POISON;
+    uneven |= count % ((b->blocks - shard + b->shards - 1) / b->shards);
+  }
+  for (int i = 0; i < 2; i++)
+    mu_global_store_relaxed_system_u64(&slot->sum_after[i],
+                                       mu_global_load_relaxed_system_u64(&slot->sums[i].word));
+  if (uneven && !poison)
+    mu_barrier_mark(b);
+  mu_global_store_release_system_u64(&slot->nonce, b->nonce);
+  return poison ? MU_POISONED : uneven ? MU_STALE : MU_OK;
+}
+
+// Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
+// `nonce` tells launches apart: any number but 0 that no launch uses at the same time or used just before.
+MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_group *g, const mu_tuning *t,
+                                   mu_u64 nonce, mu_u32 part, mu_u32 part_threads, mu_u32 lane) {
+  b->lane = lane;
+  b->part = part;
+  b->part_threads = part_threads;
+  b->rank = g->rank;
+  b->blocks = b->staying = g->blocks;
+  b->timeout_ns = MU_TIMEOUT_NS;
+  b->epoch = b->drops = 0;
+  b->hardware = g->hardware && !part;
+  b->nonce = nonce;
+  if (lane == 0)
+    mu_barrier_errors()[part] = MU_OK;
+  if (g->rank == MU_NOBODY)
+    return MU_NOT_MEMBER;
+  if (b->hardware)
+    return mu_barrier_finish(b, MU_OK);
+  mu_u32 threads = part ? part_threads : mu_block_threads();
+  b->shards = t->shards;
+  while (b->shards > threads || b->shards > b->blocks)
+    b->shards /= 2;
+  b->copies = threads < t->copies ? 1 : t->copies;
+  b->hands = b->copies > b->shards ? b->copies : b->shards;
+  b->pause = t->pause;
+  b->eager = t->eager;
+  b->brief = MU_BRIEF_ENOUGH;
+  b->system = g->devices > 1;
+  mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
+  b->slot = slot;
+  mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
+  mu_u32 near = t->near && b->copies > 1 ? t->second_line : t->first_line;
+  b->arrive = &slot->counts[(lane && lane < b->copies ? t->second_line : t->first_line) + my_shard].word;
+  b->look = &slot->counts[near + shard].word;
+  b->step = (b->blocks - shard + b->shards - 1) / b->shards;
+  // Nobody can complete an epoch without this block, so what its own counter shows beyond a whole number of
+  // epochs are arrivals at the first of this launch. Each line has its own past: arrangements may change.
+  mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
+  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word);
+  b->target = b->offset = (count & ~MU_POISON) / my_step * b->step;
+  // The turn this block wrote last stands in its own cells, in the newer of the two.
+  mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
+  mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
+  b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
+  mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
+  b->sums_done = 0;
+  b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
+  b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
+  return status;
+}
+
+MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), mu_block_threads());
+  mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
+  return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
+}
+
+// For some warps of the block only, `threads` of them, a multiple of 32: named barrier `id` (1 to 15)
+// converges them; `lane` is the thread's number among them. The block's other warps go on with other work.
+MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
+                                     mu_u32 threads, mu_u32 lane) {
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), threads);
+  mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
+  return mu_barrier_open_as(b, workspace, g, &t, nonce, id, threads, lane);
+}
+
+// The threads that look, lanes 0 to shards - 1, decide together.
+MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
+  mu_u32 all;
+  if (b->shards == 1)
+    return predicate;
+  MU_ASM volatile(
+      "{.reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q;}" : "=r"(
+          all) : "r"(predicate),
+      "r"((1u << b->shards) - 1) : "memory");
+  return all;
+}
+
+// A member's word: launch and epoch, so that a word of an earlier launch is no sign of life.
+MU_FN mu_u64 mu_barrier_sign(const mu_barrier *b) {
+  return (b->nonce & 0x7fff) << 48 | b->epoch;
+}
+// Writes it. Not at every arrival, where it would make the next release slower, but when
+// waiting gets long, when leaving with an error, and when an arrival is followed by other work.
+MU_FN void mu_barrier_show(const mu_barrier *b) {
+  if (b->lane == 0)
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b));
+}
+
+// Marks, finds out who is missing, and says so in the slot.
+MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
+  mu_slot *slot = b->slot;
+  mu_u32 missing = 0, first = MU_NOBODY;
+  mu_barrier_mark(b);
+  mu_u64 start_ns = mu_time_ns();
+  while (mu_time_ns() - start_ns < 50000) { // all who wait find the mark and show themselves
+  }
+  MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(slot) + i);
+    if (!(word & MU_DROPPED) && (word >> 48 != mu_barrier_sign(b) >> 48 || word < mu_barrier_sign(b))) {
+      missing++;
+      first = i;
+    }
+  }
+  mu_global_store_relaxed_system_u32(&slot->error_rank, b->rank);
+  mu_global_store_relaxed_system_u32(&slot->missing_count, missing);
+  mu_global_store_relaxed_system_u32(&slot->missing_rank, first);
+  mu_global_store_relaxed_system_u64(&slot->error_epoch, b->epoch);
+  mu_global_store_release_system_u32(&slot->error, why);
+}
+
+// Members that dropped after epoch k arrived k times and never will again.
+MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
+  mu_u64 gone = 0, arrived = 0;
+  b->staying = b->blocks;
+  MU_ROLLED for (mu_u32 i = 0; i < b->blocks; i++) {
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
+    if (word & MU_DROPPED) {
+      b->staying--;
+      if (i % b->shards == b->lane) {
+        gone++;
+        arrived += word & 0xffffffffffffull;
+      }
+    }
+  }
+  b->drops = drops;
+  b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
+  b->target = b->offset + b->epoch * b->step + arrived;
+}
+
+// What a waiting lane does now and then: rest a little (a wait that has lasted 20 us can spare half of one;
+// others of the multiprocessor go first, and a CPU device lets those run for whom we wait), show itself,
+// learn who has left, whether the slot is still ours, and whether its time is up. Returns why to stop, or
+// MU_OK to look again.
+MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
+  mu_rest_ns(500);
+  mu_barrier_show(b);
+  mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
+  if (!mu_barrier_all(b, drops == b->drops))
+    mu_barrier_recount(b, drops);
+  mu_u32 foreign = mu_global_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
+  if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
+    return MU_OK;
+  // Too late, unless the last arrival comes just now: then it finds no poison, or the poison finds it.
+  mu_u32 lost = 0;
+  mu_u64 seen = mu_barrier_load(b, b->look);
+  while (seen < b->target && !lost) {
+    mu_u64 now = mu_global_cas_relaxed_system_u64(b->look, seen, seen | MU_POISON);
+    lost = now == seen;
+    seen = now;
+  }
+  if (mu_barrier_all(b, !lost))
+    return MU_OK; // complete, or poisoned by somebody else: the next look tells
+  mu_status why = foreign ? MU_FOREIGN : MU_TIMEOUT;
+  if (b->lane == 0)
+    mu_barrier_poison(b, why);
+  return why;
+}
+
+// A little rest before the first look, unless the last waits were long: then the others do not come at the
+// same time, and this block may be the last. (An empty loop would be dropped, so it is the clock that is
+// read.)
+MU_FN void mu_barrier_pause(const mu_barrier *b) {
+  if (b->pause && b->brief >= MU_BRIEF_ENOUGH) {
+    mu_u32 start = mu_cycles();
+    while (mu_cycles() - start < b->pause) {
+    }
+  }
+}
+MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
+  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief < MU_BRIEF_ENOUGH ? b->brief + 1 : MU_BRIEF_ENOUGH;
+}
+
+// A wait ended by what was SEEN.
+MU_FN mu_status mu_barrier_end(const mu_barrier *b, mu_u64 seen) {
+  if (!(seen & MU_POISON))
+    return MU_OK;
+  mu_barrier_show(b);
+  return MU_POISONED;
+}
+
+// The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
+// Eager: the first looks are acquires themselves.
+MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
+  mu_u32 looks = 0;
+  mu_u64 start_ns = 0, seen;
+  if (b->shards == 1 && acquire && b->eager) {
+    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
+      seen = mu_barrier_load_acquire(b, b->look);
+      if (seen >= b->target) {
+        mu_barrier_learn(b, looks);
+        return mu_barrier_end(b, seen);
+      }
+    }
+  } else if (b->shards == 1) { // without a vote
+    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
+      seen = mu_barrier_load(b, b->look);
+      if (seen >= b->target)
+        goto complete;
+    }
+  }
+  for (;;) {
+    seen = mu_barrier_load(b, b->look);
+    if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
+      break;
+    if (++looks % MU_LOOKS_TRUST == 0) {
+      if (!start_ns)
+        start_ns = mu_time_ns();
+      mu_status status = mu_barrier_doubt(b, start_ns);
+      if (status)
+        return status;
+    }
+  }
+complete:
+  if (acquire)
+    (void)mu_barrier_load_acquire(b, b->look);
+  mu_barrier_learn(b, looks);
+  return mu_barrier_end(b, seen);
+}
+
+// Converges, then says in every copy that this block has come.
+MU_FN void mu_barrier_announce(mu_barrier *b) {
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies)
+    mu_barrier_add_release(b, b->arrive, 1);
+}
+
+// Says that this block has come, and does not wait: work that needs nothing of the others may follow. One
+// wait has to follow before the next arrival.
+MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    return ++b->epoch;
+  }
+#endif
+  mu_barrier_announce(b);
+  mu_barrier_show(b);
+  return b->epoch;
+}
+
+// Waits until the whole group has arrived, at most timeout_ns.
+MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
+  mu_status status = MU_OK;
+  if (token != b->epoch)
+    return MU_OK; // of an earlier epoch, which was complete before this block arrived again
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  if (b->lane < b->shards)
+    status = mu_barrier_watch(b, 1);
+  return mu_barrier_finish(b, status);
+}
+
+// Both at once.
+MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
+  mu_status status = MU_OK;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->hands) { // one branch for both: each costs the warp some cycles
+    if (b->lane < b->copies)
+      mu_barrier_add_release(b, b->arrive, 1);
+    if (b->lane < b->shards) {
+      mu_barrier_pause(b);
+      status = mu_barrier_watch(b, 1);
+    }
+  }
+  return mu_barrier_finish(b, status);
+}
+
+// Only a meeting: orders nothing between blocks, within the block as a block barrier does.
+MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
+  mu_status status = MU_OK;
+  b->epoch++;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive_relaxed();
+    mu_cluster_wait();
+    return MU_OK;
+  }
+#endif
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane < b->copies) {
+    if (b->system)
+      mu_global_red_add_relaxed_system_u64(b->arrive, 1);
+    else
+      mu_global_red_add_relaxed_device_u64(b->arrive, 1);
+  }
+  if (b->lane < b->shards) {
+    mu_barrier_pause(b);
+    status = mu_barrier_watch(b, 0);
+  }
+  return mu_barrier_finish(b, status);
+}
+
+// One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be
+// asked: 0.
+MU_FN mu_u32 mu_barrier_test_wait(mu_barrier *b, mu_token token) {
+  mu_u32 open = 0;
+  if (token != b->epoch)
+    return 1;
+  if (b->hardware)
+    return 0;
+  if (b->lane < b->shards)
+    open = mu_barrier_load(b, b->look) < b->target;
+  return !mu_barrier_converge_or(b, open);
+}
+
+// The last error of this block (of this part of it), MU_OK if there was none. For callers that do not look at
+// what every single barrier returns: after an error all later ones return at once.
+MU_FN mu_status mu_barrier_status(const mu_barrier *b) {
+  return mu_barrier_errors()[b->part];
+}
+
+// Who was missing when a deadline passed.
+typedef struct {
+  mu_u32 count, first; // how many, and the lowest rank of them
+} mu_missing;
+
+// As mu_barrier_wait, with a deadline of its own. If it passes the group is poisoned: this block gets
+// MU_TIMEOUT and *missing, every other one MU_POISONED at its next look. timeout_ns is kept to about 20 us,
+// and finding out who is missing takes 50 us more.
+MU_FN mu_status mu_barrier_try_wait(mu_barrier *b, mu_token token, mu_u64 timeout_ns, mu_missing *missing) {
+  mu_u64 usual = b->timeout_ns;
+  b->timeout_ns = timeout_ns;
+  mu_status status = mu_barrier_wait(b, token);
+  b->timeout_ns = usual;
+  missing->count = 0;
+  missing->first = MU_NOBODY;
+  if (status == MU_TIMEOUT) {
+    missing->count = mu_global_load_relaxed_system_u32(&b->slot->missing_count);
+    missing->first = mu_global_load_relaxed_system_u32(&b->slot->missing_rank);
+  }
+  return status;
+}
+
+// Arrives for the last time: from the next epoch on the others wait for one block less. They notice within
+// some 20 us of waiting, once. The workspace has to be zeroed before the next launch uses it. In a hardware
+// cluster the block has to leave the kernel after this.
+MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
+  b->epoch++;
+#if MU_HAS_CLUSTER
+  if (b->hardware) {
+    mu_cluster_arrive();
+    return;
+  }
+#endif
+  mu_barrier_converge(b);
+  if (b->lane == 0)
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b) | MU_DROPPED);
+  if (b->lane < b->copies)
+    mu_barrier_add_release(b, b->arrive, 1);
+  if (b->lane == 0)
+    mu_global_red_add_release_system_u64(&b->slot->drops, 1);
+}
+
+// A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
+// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that
+// still reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
+MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  MU_SHARED mu_u64 result[16]; // by number of the part
+  mu_status status = MU_OK;
+  mu_u32 turn = b->sums_done & 1, looks = 0;
+  mu_u64 before = turn ? b->odd_sum : b->even_sum, start_ns = 0, seen;
+  mu_u64 *word = &b->slot->sums[turn].word;
+  *sum = 0;
+  if (b->hardware)
+    return MU_MISMATCH;
+  b->epoch++;
+  b->target += b->step;
+  mu_barrier_converge(b);
+  if (b->lane == 0)
+    mu_barrier_add_release(b, word, (mu_u64)value << 32 | 1);
+  if (b->lane < b->copies) // so that plain barriers and deadlines know of this one; nobody waits for it here
+    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
+  if (b->lane < b->shards) {
+    mu_barrier_pause(b);
+    for (;;) {
+      seen = mu_barrier_load(b, word) - before;
+      if (mu_barrier_all(b, (mu_u32)seen >= b->staying))
+        break;
+      if (++looks % MU_LOOKS_TRUST == 0) {
+        if (!start_ns)
+          start_ns = mu_time_ns();
+        status = mu_barrier_doubt(b, start_ns);
+        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON))) {
+          mu_barrier_show(b);
+          status = MU_POISONED;
+        }
+        if (status)
+          break;
+      }
+    }
+    mu_barrier_learn(b, looks);
+    (void)mu_barrier_load_acquire(b, word); // for its order
+    if (b->lane == 0) {
+      seen += before;
+      result[b->part] = seen;
+    }
+  }
+  status = mu_barrier_finish(b, status);
+  seen = result[b->part];
+  *sum = (mu_u32)((seen - before) >> 32);
+  b->even_sum = turn ? b->even_sum : seen;
+  b->odd_sum = turn ? seen : b->odd_sum;
+  b->sums_done++;
+  return status;
+}
+
+// For launches that the hardware's launch number (%gridid) may not tell apart: replays of one graph, and
+// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32 and the votes), call this
+// after the last of them; else the next launch's open says MU_STALE. Harmless otherwise. Callers: all
+// threads, like a barrier.
+MU_FN void mu_barrier_close(const mu_barrier *b) {
+  if (b->rank == 0 && b->lane == 0 && !b->hardware) {
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[0], b->even_sum);
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[1], b->odd_sum);
+  }
+}
+
+// How many threads of the group have PREDICATE; does any; do all. Whole blocks only.
+MU_FN mu_status mu_barrier_sync_count(mu_barrier *b, mu_u32 predicate, mu_u32 *count) {
+  return mu_barrier_sync_add_u32(b, mu_bar_count(predicate), count);
+}
+MU_FN mu_status mu_barrier_sync_or(mu_barrier *b, mu_u32 predicate, mu_u32 *any) {
+  mu_status status = mu_barrier_sync_add_u32(b, mu_barrier_converge_or(b, predicate), any);
+  *any = *any != 0;
+  return status;
+}
+MU_FN mu_status mu_barrier_sync_and(mu_barrier *b, mu_u32 predicate, mu_u32 *all) {
+  mu_status status = mu_barrier_sync_or(b, !predicate, all);
+  *all = !*all;
+  return status;
+}
+
+#endif
+#endif

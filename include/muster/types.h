@@ -1,0 +1,105 @@
+// types.h: what host and device share: element types, results of a wait, the layout of a group's workspace.
+//
+// C11 and C++14, no other header: a host compiler reads it as well as every device compiler.
+#ifndef MUSTER_TYPES_H
+#define MUSTER_TYPES_H
+
+typedef signed char mu_s8;
+typedef short mu_s16;
+typedef int mu_s32;
+typedef long long mu_s64; // CUDA's own choice for 64 bits; the same as int64_t in size, not always in type
+typedef unsigned char mu_u8;
+typedef unsigned short mu_u16;
+typedef unsigned int mu_u32;
+typedef unsigned long long mu_u64;
+typedef float mu_f32;
+typedef double mu_f64;
+
+// Half precision by its bits: no CUDA header is needed, and cuda_fp16.h's types have the same layout.
+typedef struct {
+  mu_u16 bits;
+} mu_f16;
+typedef struct {
+  mu_u16 bits;
+} mu_bf16;
+typedef struct {
+  mu_u32 bits; // element 0 in the low half
+} mu_f16x2;
+typedef struct {
+  mu_u32 bits;
+} mu_bf16x2;
+#ifdef __cplusplus
+struct alignas(16) mu_b128 {
+  mu_u64 low, high;
+};
+#else
+typedef struct {
+  _Alignas(16) mu_u64 low;
+  mu_u64 high;
+} mu_b128;
+#endif
+
+#ifdef __cplusplus
+#define MU_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define MU_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+MU_STATIC_ASSERT(sizeof(mu_u64) == 8 && sizeof(mu_u32) == 4 && sizeof(mu_b128) == 16, "element sizes");
+
+// What a wait or an open says. The numbers stay for ever.
+enum {
+  MU_OK = 0,
+  MU_TIMEOUT = 1,    // the deadline passed; the missing are named in the slot's record
+  MU_POISONED = 2,   // another member's deadline passed, here or in an earlier launch: reset the workspace
+  MU_STALE = 3,      // an earlier launch left in the middle of a barrier: reset the workspace
+  MU_MISMATCH = 4,   // the slot belongs to a group of another size, or the memory is no workspace
+  MU_FOREIGN = 5,    // another launch uses this slot at the same time
+  MU_NOT_MEMBER = 6, // this block is not in the group
+};
+typedef mu_u32 mu_status;
+
+// A workspace is an array of slots, one a group, each of MU_SLOT_BYTES(blocks of the largest group) bytes,
+// aligned to MU_LINE_BYTES, zeroed by the host before its first use and after an error. Its counts only grow,
+// so it serves any number of barriers and launches, one launch at a time.
+#define MU_LINE_BYTES 128
+enum {
+  MU_SLOT_MAGIC = 0x4d555354, // "MUST"
+  MU_SHARDS_MAX = 8,
+  MU_COPIES_MAX = 2,
+  MU_LINES = 2 * 8, // MU_SHARDS_MAX for each copy
+};
+#define MU_POISON 0x8000000000000000ull  // in a count: somebody gave up
+#define MU_OPENING 0x4000000000000000ull // in the nonce: the launch's first block looks at the slot
+#define MU_DROPPED 0x8000000000000000ull // in a member's word: it left for good after that epoch
+
+// A word that blocks hit or poll has a line of its own.
+typedef struct {
+  mu_u64 word;
+  mu_u64 pad[MU_LINE_BYTES / 8 - 1];
+} mu_line;
+
+typedef struct {
+  mu_u64 owner; // MU_SLOT_MAGIC and the number of blocks; 0 before the first use
+  mu_u64 nonce; // the launch that opened it last
+  mu_u64 drops; // members that left for good
+  // The record of the first deadline that passed; valid once error is not 0.
+  mu_u32 error, error_rank;           // MU_TIMEOUT or MU_FOREIGN; who gave up
+  mu_u32 missing_count, missing_rank; // how many were missing, and the first of them
+  mu_u64 error_epoch;
+  mu_u64 sum_after[2]; // what the words of `sums` showed when the launch began
+  mu_u64 pad[8];
+  mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
+  mu_line sums[2];          // low half arrivals, high half the sum that travels with them
+} mu_slot;
+// Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low
+// and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.
+#define MU_SLOT_WORDS 5
+MU_STATIC_ASSERT(sizeof(mu_line) == MU_LINE_BYTES, "a line");
+MU_STATIC_ASSERT(sizeof(mu_slot) % MU_LINE_BYTES == 0, "a slot begins and ends on a line");
+
+// Bytes of a slot for groups of at most BLOCKS blocks.
+#define MU_SLOT_BYTES(blocks)                                                                     \
+  ((sizeof(mu_slot) + 8 * MU_SLOT_WORDS * (mu_u64)(blocks) + MU_LINE_BYTES - 1) / MU_LINE_BYTES * \
+   MU_LINE_BYTES)
+
+#endif
