@@ -9,8 +9,12 @@ static const char *intern(ptx_builder *b, const ptx_token *t) {
   return base_intern(&b->names, t->text, t->bytes);
 }
 
-/* Declares a name in the innermost scope. */
+/* Declares a name in the innermost scope. %r<5> there has declared %r3 already. */
 static void declare(ptx_builder *b, base_map *map, const ptx_token *name, const char *key, ptx_decl d) {
+  uint32_t number;
+  const ptx_decl *known = map == &b->symbols ? ptx_body_symbol(b, name->text, name->bytes, &number) : NULL;
+  if (known && known->kind == PTX_D_RANGE && known->depth == b->depth)
+    ptx_fail(&b->r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   d.key = key;
   d.depth = b->depth;
   d.hidden = base_map_get(map, key);
@@ -134,10 +138,6 @@ static void declare_reg(ptx_builder *b, const ptx_token *name, ptx_type type, un
   ptx_reg reg = {.name = base_copy(&b->r.unit->arena, name->text, name->bytes),
                  .number = PTX_NONE,
                  .type = (uint8_t)type};
-  uint32_t number;
-  const ptx_decl *known = ptx_body_symbol(b, name->text, name->bytes, &number);
-  if (known && known->kind == PTX_D_RANGE && known->depth == b->depth)
-    ptx_fail(&b->r, name, "'%.*s' is declared a second time", PTX_TEXT(name));
   declare(b, &b->symbols, name, intern(b, name),
           (ptx_decl){.kind = PTX_D_REG, .index = b->n_regs, .parts = (uint8_t)(parts > 1 ? parts : 0)});
   for (unsigned p = 0; p < parts; p++) {

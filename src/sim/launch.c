@@ -80,10 +80,10 @@ static bool prepare(sim_device *d, sim_grid *g) {
     memcpy((void *)(uintptr_t)g->params, g->launch.params, bytes);
   if (!g->launch.cooperative)
     return true;
-  g->workspace = sim_memory_take(&d->memory, 64, SIM_MEMORY_MODULE, "grid workspace");
+  uint32_t workspace[4] = {sizeof workspace}; /* its size, and the barrier's word */
+  g->workspace = sim_memory_take(&d->memory, sizeof workspace, SIM_MEMORY_MODULE, "grid workspace");
   if (!g->workspace)
     return false;
-  uint32_t workspace[16] = {64}; /* its size, and the barrier's word */
   memcpy((void *)(uintptr_t)g->workspace, workspace, sizeof workspace);
   return true;
 }
@@ -320,7 +320,7 @@ static uint64_t special(const sim_block *b, uint32_t sreg, uint32_t part) {
   case PTX_SREG_IS_EXPLICIT_CLUSTER:
     return volume(l->cluster) != 0;
   case PTX_SREG_NWARPID:
-    return b->n_warps;
+    return g->code->kernel->module->device->options.limits.warps_per_sm; /* of the SM, whatever the block's */
   case PTX_SREG_SMID:
     return b->sm;
   case PTX_SREG_NSMID:
