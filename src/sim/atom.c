@@ -245,26 +245,47 @@ static inline bool resolve_plain(sim_run *r, const sim_op *o, uint32_t size) {
   return true;
 }
 
+/* Offsets in the block's own shared memory, all of which may be used; NULL: not that. Only for full warps. */
+static inline const uint32_t *own_offsets(const sim_run *r, const sim_op *o, uint32_t size) {
+  const uint32_t *lanes = sim_at(&r->ctx, o->a);
+  uint32_t begin = r->grid->shared_begin, room = r->shared_bytes - begin;
+  if ((o->y & (SIM_SPACES | SIM_WIDE)) != SIM_SHARED || r->ctx.mask != UINT32_MAX ||
+      r->shared_bytes < begin || room < size)
+    return NULL;
+  return r->device->level->within(lanes, o->x, begin, room - size, size - 1) ? lanes : NULL;
+}
+
 /* The usual ones: 4 or 8 bytes, in the device's own memory. expr computes the new value from a (old) and b.
  * Each in two ways: for memory that nobody else touches, and by host atomics for what other workers may be
  * at. */
-#define ATOM_WAY(name, T, expr, CHANGE)                           \
-  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) { \
-    sim_run *r = sim_run_of(c);                                   \
-    const sim_moves *m = o->more;                                 \
-    if (!resolve_plain(r, o, sizeof(T)))                          \
-      return atom_any(o, c);                                      \
-    const T *bs = sim_at(c, o->b);                                \
-    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);          \
-    (void)m;                                                      \
-    for (uint32_t left = c->mask; left; left &= left - 1) {       \
-      uint32_t i = sim_first(left);                               \
-      T *at = (T *)r->pointer[i], a, b = bs[i];                   \
-      CHANGE(T, expr)                                             \
-      if (d)                                                      \
-        d[i] = a;                                                 \
-    }                                                             \
-    return o + 1;                                                 \
+#define ATOM_WAY(name, T, expr, CHANGE)                                   \
+  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) {         \
+    sim_run *r = sim_run_of(c);                                           \
+    const sim_moves *m = o->more;                                         \
+    const T *bs = sim_at(c, o->b);                                        \
+    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);                  \
+    const uint32_t *offsets = own_offsets(r, o, sizeof(T));               \
+    (void)m;                                                              \
+    if (offsets) {                                                        \
+      uint8_t *shared = r->shared;                                        \
+      for (uint32_t i = 0, x = o->x; i < SIM_LANES; i++) {                \
+        T *at = (T *)(shared + (uint32_t)(offsets[i] + x)), a, b = bs[i]; \
+        CHANGE(T, expr)                                                   \
+        if (d)                                                            \
+          d[i] = a;                                                       \
+      }                                                                   \
+      return o + 1;                                                       \
+    }                                                                     \
+    if (!resolve_plain(r, o, sizeof(T)))                                  \
+      return atom_any(o, c);                                              \
+    for (uint32_t left = c->mask; left; left &= left - 1) {               \
+      uint32_t i = sim_first(left);                                       \
+      T *at = (T *)r->pointer[i], a, b = bs[i];                           \
+      CHANGE(T, expr)                                                     \
+      if (d)                                                              \
+        d[i] = a;                                                         \
+    }                                                                     \
+    return o + 1;                                                         \
   }
 #define ATOM_ALONE(T, expr) \
   a = *at;                  \

@@ -97,6 +97,13 @@ static bool same_barrier(sim_run *r, const sim_op *o, uint32_t *number, uint32_t
   const uint32_t *numbers = sim_at(c, o->a), *counts = o->b == SIM_NOWHERE ? NULL : sim_at(c, o->b);
   uint32_t first = sim_first(c->mask), same = 0;
   *number = numbers[first], *count = counts ? counts[first] : 0;
+  if (c->mask == UINT32_MAX && !counts) { /* the usual case, quickly */
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < SIM_LANES; i++)
+      differs |= numbers[i] ^ *number;
+    if (!differs)
+      return true;
+  }
   SIM_EACH(i, c->mask)
   same |= numbers[i] == *number && (!counts || counts[i] == *count) ? UINT32_C(1) << i : 0;
   if (same == c->mask)

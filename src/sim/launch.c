@@ -385,9 +385,12 @@ static void block_prologue(sim_run *r, sim_block *b) {
       memcpy(&high, (uint8_t *)(uintptr_t)b->grid->params + p->what + 8, 8);
       for (uint32_t i = 0; i < SIM_LANES; i++)
         memcpy(to + i * 16, &v, 8), memcpy(to + i * 16 + 8, &high, 8);
+    } else if (p->lane_bytes == 4) {
+      for (uint32_t i = 0; i < SIM_LANES; i++)
+        ((uint32_t *)to)[i] = (uint32_t)v;
     } else {
       for (uint32_t i = 0; i < SIM_LANES; i++)
-        memcpy(to + i * p->lane_bytes, &v, p->lane_bytes);
+        ((uint64_t *)to)[i] = v;
     }
   }
   r->unit = NULL;
