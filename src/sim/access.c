@@ -93,10 +93,14 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
       f.at = w->local + (size_t)lane * w->local_bytes + f.offset;
   } else if (sim_memory_ok(r->memory, address, bytes)) {
     f.at = (uint8_t *)(uintptr_t)address;
-    mtx_lock(&r->device->lock); /* another worker may be in malloc */
-    const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
-    sim_memory_kind kind = s ? s->info.kind : SIM_MEMORY_HOST;
-    mtx_unlock(&r->device->lock);
+    uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
+    sim_memory_kind kind = SIM_MEMORY_GLOBAL;
+    if (at < r->memory->bytes && r->memory->granules[at / SIM_GRANULE] == SIM_READ_ONLY) {
+      mtx_lock(&r->device->lock); /* another worker may be in malloc, which moves the spans */
+      const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
+      kind = s ? s->info.kind : SIM_MEMORY_HOST;
+      mtx_unlock(&r->device->lock);
+    }
     f.space = kind == SIM_MEMORY_CONST   ? PTX_SPACE_CONST
               : kind == SIM_MEMORY_PARAM ? PTX_SPACE_PARAM
                                          : PTX_SPACE_GLOBAL;

@@ -245,34 +245,71 @@ static inline bool resolve_plain(sim_run *r, const sim_op *o, uint32_t size) {
   return true;
 }
 
-/* The usual ones: 4 or 8 bytes, in memory that nobody else touches. expr computes the new value from a (old)
- * and b. */
-#define ATOM(name, T, expr)                                       \
-  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) { \
-    sim_run *r = sim_run_of(c);                                   \
-    const sim_moves *m = o->more;                                 \
-    if (!resolve_plain(r, o, sizeof(T)))                          \
-      return atom_any(o, c);                                      \
-    const T *bs = sim_at(c, o->b);                                \
-    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);          \
-    (void)m;                                                      \
-    for (uint32_t left = c->mask; left; left &= left - 1) {       \
-      uint32_t i = sim_first(left);                               \
-      T *at = (T *)r->pointer[i], a = *at, b = bs[i];             \
-      *at = (T)(expr);                                            \
-      if (d)                                                      \
-        d[i] = a;                                                 \
-    }                                                             \
-    return o + 1;                                                 \
-  }
+/* Offsets in the block's own shared memory, all of which may be used; NULL: not that. Only for full warps. */
+static inline const uint32_t *own_offsets(const sim_run *r, const sim_op *o, uint32_t size) {
+  const uint32_t *lanes = sim_at(&r->ctx, o->a);
+  uint32_t begin = r->grid->shared_begin, room = r->shared_bytes - begin;
+  if ((o->y & (SIM_SPACES | SIM_WIDE)) != SIM_SHARED || r->ctx.mask != UINT32_MAX ||
+      r->shared_bytes < begin || room < size)
+    return NULL;
+  return r->device->level->within(lanes, o->x, begin, room - size, size - 1) ? lanes : NULL;
+}
 
-ATOM(add32, uint32_t, a + b)
-ATOM(add64, uint64_t, a + b)
-ATOM(and32, uint32_t, a &b)
-ATOM(or32, uint32_t, a | b)
-ATOM(xor32, uint32_t, a ^ b)
-ATOM(exch32, uint32_t, b)
-ATOM(exch64, uint64_t, b)
+/* The usual ones: 4 or 8 bytes, in the device's own memory. expr computes the new value from a (old) and b.
+ * Each in two ways: for memory that nobody else touches, and by host atomics for what other workers may be
+ * at. */
+#define ATOM_WAY(name, T, expr, CHANGE)                                   \
+  static const sim_op *atom_##name(const sim_op *o, sim_ctx *c) {         \
+    sim_run *r = sim_run_of(c);                                           \
+    const sim_moves *m = o->more;                                         \
+    const T *bs = sim_at(c, o->b);                                        \
+    T *d = o->d == SIM_NOWHERE ? NULL : sim_at(c, o->d);                  \
+    const uint32_t *offsets = own_offsets(r, o, sizeof(T));               \
+    (void)m;                                                              \
+    if (offsets) {                                                        \
+      uint8_t *shared = r->shared;                                        \
+      for (uint32_t i = 0, x = o->x; i < SIM_LANES; i++) {                \
+        T *at = (T *)(shared + (uint32_t)(offsets[i] + x)), a, b = bs[i]; \
+        CHANGE(T, expr)                                                   \
+        if (d)                                                            \
+          d[i] = a;                                                       \
+      }                                                                   \
+      return o + 1;                                                       \
+    }                                                                     \
+    if (!resolve_plain(r, o, sizeof(T)))                                  \
+      return atom_any(o, c);                                              \
+    for (uint32_t left = c->mask; left; left &= left - 1) {               \
+      uint32_t i = sim_first(left);                                       \
+      T *at = (T *)r->pointer[i], a, b = bs[i];                           \
+      CHANGE(T, expr)                                                     \
+      if (d)                                                              \
+        d[i] = a;                                                         \
+    }                                                                     \
+    return o + 1;                                                         \
+  }
+#define ATOM_ALONE(T, expr) \
+  a = *at;                  \
+  *at = (T)(expr);
+#define ATOM_AMONG(T, expr)                                                                         \
+  a = __atomic_load_n(at, __ATOMIC_RELAXED);                                                        \
+  while (!__atomic_compare_exchange_n(at, &a, (T)(expr), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) \
+    ;
+#define ATOM(name, T, expr)           \
+  ATOM_WAY(name, T, expr, ATOM_ALONE) \
+  ATOM_WAY(name##_among, T, expr, ATOM_AMONG)
+/* The host has this one: it need not try again when others are at the word. */
+#define ATOM_HOST(name, T, expr, fetch) \
+  ATOM_WAY(name, T, expr, ATOM_ALONE)   \
+  ATOM_WAY(name##_among, T, fetch(at, b, __ATOMIC_SEQ_CST), ATOM_FETCH)
+#define ATOM_FETCH(T, expr) a = (T)(expr);
+
+ATOM_HOST(add32, uint32_t, a + b, __atomic_fetch_add)
+ATOM_HOST(add64, uint64_t, a + b, __atomic_fetch_add)
+ATOM_HOST(and32, uint32_t, a &b, __atomic_fetch_and)
+ATOM_HOST(or32, uint32_t, a | b, __atomic_fetch_or)
+ATOM_HOST(xor32, uint32_t, a ^ b, __atomic_fetch_xor)
+ATOM_HOST(exch32, uint32_t, b, __atomic_exchange_n)
+ATOM_HOST(exch64, uint64_t, b, __atomic_exchange_n)
 ATOM(min_u32, uint32_t, a < b ? a : b)
 ATOM(max_u32, uint32_t, a > b ? a : b)
 ATOM(min_s32, int32_t, a < b ? a : b)
@@ -283,41 +320,42 @@ ATOM(add_f64, uint64_t, f64_add(a, b))
 ATOM(cas32, uint32_t, a == b ? ((const uint32_t *)sim_at(c, m->compare))[i] : a)
 ATOM(cas64, uint64_t, a == b ? ((const uint64_t *)sim_at(c, m->compare))[i] : a)
 
-static sim_fn *pick(const sim_moves *m, bool many) {
+static sim_fn *pick(const sim_moves *m, bool among) {
+#define WAY(name) (among ? atom_##name##_among : atom_##name)
   bool four = m->bytes == 4;
-  if (many && m->space != PTX_SPACE_SHARED)
-    return atom_any;
+  among &= m->space != PTX_SPACE_SHARED;
   if (m->n > 1 || (m->bytes != 4 && m->bytes != 8) || m->lane_bytes != m->bytes || m->scope == PTX_SCOPE_SYS)
     return atom_any;
   if (m->type == PTX_F32)
-    return atom_add_f32;
+    return WAY(add_f32);
   if (m->type == PTX_F64)
-    return atom_add_f64;
+    return WAY(add_f64);
   if (m->type == PTX_F16X2 || m->type == PTX_BF16X2)
     return atom_any;
   switch (m->rop) {
   case PTX_ROP_ADD:
-    return four ? atom_add32 : atom_add64;
+    return four ? WAY(add32) : WAY(add64);
   case PTX_ROP_EXCH:
-    return four ? atom_exch32 : atom_exch64;
+    return four ? WAY(exch32) : WAY(exch64);
   case PTX_ROP_CAS:
-    return four ? atom_cas32 : atom_cas64;
+    return four ? WAY(cas32) : WAY(cas64);
   case PTX_ROP_AND:
-    return four ? atom_and32 : atom_any;
+    return four ? WAY(and32) : atom_any;
   case PTX_ROP_OR:
-    return four ? atom_or32 : atom_any;
+    return four ? WAY(or32) : atom_any;
   case PTX_ROP_XOR:
-    return four ? atom_xor32 : atom_any;
+    return four ? WAY(xor32) : atom_any;
   case PTX_ROP_INC:
-    return atom_inc32;
+    return WAY(inc32);
   case PTX_ROP_MIN:
-    return !four ? atom_any : m->is_signed ? atom_min_s32 : atom_min_u32;
+    return !four ? atom_any : m->is_signed ? WAY(min_s32) : WAY(min_u32);
   case PTX_ROP_MAX:
-    return !four ? atom_any : m->is_signed ? atom_max_s32 : atom_max_u32;
+    return !four ? atom_any : m->is_signed ? WAY(max_s32) : WAY(max_u32);
   default:
     return atom_any;
   }
 }
+#undef WAY
 
 bool sim_select_atom(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
   bool red = i->op == PTX_OP_red_int || i->op == PTX_OP_red_float || i->op == PTX_OP_red_vec;

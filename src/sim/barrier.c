@@ -11,7 +11,8 @@
 
 typedef enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR } bar_kind;
 
-/* x of an op: its kind. a: number, b: count or SIM_NOWHERE, c: predicate, d: result */
+/* x of an op: its kind. a: number, b: count or SIM_NOWHERE, c: predicate, d: result; y and imm: the order of
+ * its place and of the next */
 
 static void say_barrier(sim_run *r, sim_event_kind kind, const sim_op *o, uint32_t lanes, uint32_t number,
                         const sim_barrier *bar, uint32_t want, uint32_t count) {
@@ -69,7 +70,7 @@ static void let_go(sim_run *r, sim_block *b, uint32_t number) {
       write_result(r, o, v->regs + u->frame, u->mask, bar);
       r->warp = v, r->unit = u;
       say_barrier(r, SIM_EVENT_LEAVE, o, u->mask, number, bar, bar->have, u->count);
-      sim_unit_at(u, o + 1, sim_order_of(u->func, o->insn + 1));
+      sim_unit_at(u, o + 1, (uint32_t)o->imm);
       sim_unit_state_set(v, u, SIM_READY);
     }
     bar->lanes[w] = 0;
@@ -97,6 +98,13 @@ static bool same_barrier(sim_run *r, const sim_op *o, uint32_t *number, uint32_t
   const uint32_t *numbers = sim_at(c, o->a), *counts = o->b == SIM_NOWHERE ? NULL : sim_at(c, o->b);
   uint32_t first = sim_first(c->mask), same = 0;
   *number = numbers[first], *count = counts ? counts[first] : 0;
+  if (c->mask == UINT32_MAX && !counts) { /* the usual case, quickly */
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < SIM_LANES; i++)
+      differs |= numbers[i] ^ *number;
+    if (!differs)
+      return true;
+  }
   SIM_EACH(i, c->mask)
   same |= numbers[i] == *number && (!counts || counts[i] == *count) ? UINT32_C(1) << i : 0;
   if (same == c->mask)
@@ -127,19 +135,19 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
   bar->lanes[r->warp->index] |= c->mask;
   if (o->x >= BAR_RED_POPC)
     bar->popc += sim_count(sim_pred(c, o->c) & c->mask);
-  counted(b, bar, &want);
+  bool last = counted(b, bar, &want) >= want;
   say_barrier(r, SIM_EVENT_ARRIVE, o, c->mask, number, bar, want, count);
   if (o->x == BAR_ARRIVE) {
-    if (complete(b, bar))
+    if (last)
       let_go(r, b, number);
     return whole && !r->yield ? o + 1 : sim_stop(r, o, o + 1);
   }
   sim_unit *u = r->unit;
   sim_counted(r, o, o);
-  sim_unit_at(u, o, sim_order_of(u->func, o->insn));
+  sim_unit_at(u, o, o->y);
   u->number = number, u->count = count;
   sim_unit_state_set(r->warp, u, SIM_AT_BARRIER);
-  if (complete(b, bar))
+  if (last)
     let_go(r, b, number);
   return NULL;
 }
@@ -318,6 +326,8 @@ static bool select_bar(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_o
           : i->mods.rop == PTX_ROP_POPC   ? BAR_RED_POPC
           : i->mods.rop == PTX_ROP_AND    ? BAR_RED_AND
                                           : BAR_RED_OR;
+  op->y = sim_order_of(w->f, op->insn);
+  op->imm = sim_order_of(w->f, op->insn + 1);
   return set(op, bar, bar);
 }
 

@@ -251,6 +251,9 @@ typedef struct sim_level {
   const char *name;
   sim_select *const *select;                               /* NULL at the end */
   void (*spread)(uint32_t mask, uint32_t lane[SIM_LANES]); /* mask to all ones or 0 */
+  /* every lane + offset is in [begin, begin + room], and none has a bit of `low` */
+  bool (*within)(const uint32_t lane[SIM_LANES], uint32_t offset, uint32_t begin, uint32_t room,
+                 uint32_t low);
 } sim_level;
 
 #endif

@@ -219,6 +219,17 @@ static layout layout_of(const sim_block *b) {
   return l;
 }
 
+/* What is the same in all blocks of a grid. */
+static void fill_special(sim_warp *w, uint32_t index, const uint32_t dim[3]) {
+  for (uint32_t i = 0; i < SIM_LANES; i++) {
+    uint32_t t = index * SIM_WARP + i;
+    w->special[SIM_SPECIAL_TID_X][i] = t % dim[0];
+    w->special[SIM_SPECIAL_TID_Y][i] = t / dim[0] % dim[1];
+    w->special[SIM_SPECIAL_TID_Z][i] = t / dim[0] / dim[1];
+    w->special[SIM_SPECIAL_WARPID][i] = index;
+  }
+}
+
 static sim_store *new_store(const sim_block *b) {
   const sim_code *c = b->grid->code;
   sim_store *s = calloc(1, sizeof *s);
@@ -235,11 +246,13 @@ static sim_store *new_store(const sim_block *b) {
   memset(s->memory, 0, bytes);
   s->warps = (sim_warp *)s->memory;
   s->n_warps = b->n_warps;
-  for (uint32_t w = 0; w < b->n_warps; w++)
+  for (uint32_t w = 0; w < b->n_warps; w++) {
+    fill_special(&s->warps[w], w, b->grid->launch.block);
     if (!sim_warp_grow(&s->warps[w], (uint32_t)padded(c->deep ? c->largest_frame * 4 : c->stack_frames))) {
       store_free(s);
       return NULL;
     }
+  }
   return s;
 }
 
@@ -267,7 +280,7 @@ static void warp_begin(sim_block *b, uint32_t index) {
   const sim_code *c = g->code;
   sim_func *f = c->funcs[0];
   sim_warp *w = &b->warps[index];
-  uint32_t first = index * SIM_WARP, n = b->n_threads - first;
+  uint32_t n = b->n_threads - index * SIM_WARP;
   w->block = b, w->index = index;
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
@@ -275,16 +288,9 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
   memset(w->groups, 0, sizeof w->groups);
-  const uint32_t *dim = g->launch.block;
-  for (uint32_t i = 0; i < SIM_LANES; i++) {
-    uint32_t t = first + i;
-    w->special[SIM_SPECIAL_TID_X][i] = t % dim[0];
-    w->special[SIM_SPECIAL_TID_Y][i] = t / dim[0] % dim[1];
-    w->special[SIM_SPECIAL_TID_Z][i] = t / dim[0] / dim[1];
-    w->special[SIM_SPECIAL_WARPID][i] = index;
-    if (f->stack_top != SIM_NOWHERE)
+  if (f->stack_top != SIM_NOWHERE)
+    for (uint32_t i = 0; i < SIM_LANES; i++)
       ((uint32_t *)(w->regs + f->stack_top))[i] = f->local_bytes;
-  }
   sim_unit *u = sim_unit_new(w, w->live, NULL);
   u->func = f;
   u->frame = u->depth = 0;
@@ -379,9 +385,12 @@ static void block_prologue(sim_run *r, sim_block *b) {
       memcpy(&high, (uint8_t *)(uintptr_t)b->grid->params + p->what + 8, 8);
       for (uint32_t i = 0; i < SIM_LANES; i++)
         memcpy(to + i * 16, &v, 8), memcpy(to + i * 16 + 8, &high, 8);
+    } else if (p->lane_bytes == 4) {
+      for (uint32_t i = 0; i < SIM_LANES; i++)
+        ((uint32_t *)to)[i] = (uint32_t)v;
     } else {
       for (uint32_t i = 0; i < SIM_LANES; i++)
-        memcpy(to + i * p->lane_bytes, &v, p->lane_bytes);
+        ((uint64_t *)to)[i] = v;
     }
   }
   r->unit = NULL;

@@ -240,10 +240,12 @@ static void run_steps(sim_run *r, const sim_op *o) {
 }
 
 /* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
- */
+ * Not at once: a look costs as much as several quanta, and most loops work and are over before. A loop that
+ * slept before is looked at soon again. */
+enum { FIRST_PROBE = 16 };
 static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
-    u->loop = u->pc, u->loops = 0, u->next_probe = 2;
+    u->loop = u->pc, u->loops = 0, u->next_probe = FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
     u->next_probe = u->loops + (u->loops < 1024 ? u->loops : 1024);
     sim_probe_begin(r, u);

@@ -4,6 +4,11 @@
  * so shared memory, barriers and warps need no locks; global atomics are host atomics then (atom.c), and what
  * belongs to the device (its heap, its output, its spare memory) is under one lock. Which order things happen
  * in is up to the host: no determinism.
+ *
+ * A round waits for nobody to come: a worker that the host has not let run before the list is done misses the
+ * round. So a machine that others use too is at worst as fast as one thread alone. Rounds follow each other
+ * closely as a rule, and sleeping costs as much as a short round does: who waits looks for a moment before
+ * it sleeps.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,8 +25,10 @@ struct sim_workers {
   uint32_t n_threads;
   mtx_t lock;
   cnd_t go, done;
-  uint64_t round;
-  uint32_t busy;
+  _Atomic uint64_t round; /* changed under the lock */
+  atomic_uint busy;       /* workers that are in the round; likewise */
+  uint32_t asleep;        /* workers that wait for `go` */
+  bool open;              /* there may still be something on the list */
   bool quit;
   sim_cluster **list;
   uint32_t n_list, cap_list;
@@ -70,6 +77,39 @@ static void work(sim_workers *w, sim_run *r) {
   }
 }
 
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Some tens of microseconds at most, and not while somebody else wants the core. */
+enum { LOOKS = 32, LOOK_LENGTH = 64 };
+
+static void look_for_round(sim_workers *w, uint64_t seen) {
+  for (unsigned k = 0; k < LOOKS; k++) {
+    for (unsigned n = 0; n < LOOK_LENGTH; n++) {
+      if (atomic_load_explicit(&w->round, memory_order_relaxed) != seen)
+        return;
+      relax();
+    }
+    thrd_yield();
+  }
+}
+
+static void look_for_end(sim_workers *w) {
+  for (unsigned k = 0; k < LOOKS; k++) {
+    for (unsigned n = 0; n < LOOK_LENGTH; n++) {
+      if (!atomic_load_explicit(&w->busy, memory_order_relaxed))
+        return;
+      relax();
+    }
+    thrd_yield();
+  }
+}
+
 static int worker(void *user) {
   start s = *(start *)user;
   sim_workers *w = s.w;
@@ -77,14 +117,25 @@ static int worker(void *user) {
   sim_float_default();
   mtx_lock(&w->lock);
   for (uint64_t seen = 0;;) {
+    if (w->round == seen && !w->quit) {
+      mtx_unlock(&w->lock);
+      look_for_round(w, seen);
+      mtx_lock(&w->lock);
+    }
+    w->asleep++;
     while (w->round == seen && !w->quit)
       cnd_wait(&w->go, &w->lock);
+    w->asleep--;
     if (w->quit)
       break;
     seen = w->round;
+    if (!w->open)
+      continue;
+    w->busy++;
     mtx_unlock(&w->lock);
     work(w, w->runs[s.index]);
     mtx_lock(&w->lock);
+    w->open = false; /* nothing left to take, or a fault */
     if (--w->busy == 0)
       cnd_signal(&w->done);
   }
@@ -189,16 +240,27 @@ sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used) {
     *used -= r->warp_insns;
   }
   atomic_store(&w->next, 0);
-  mtx_lock(&w->lock);
-  w->busy = w->n_threads;
-  w->round++;
-  cnd_broadcast(&w->go);
-  mtx_unlock(&w->lock);
+  if (w->n_list > 1) {
+    mtx_lock(&w->lock);
+    w->open = true;
+    w->round++;
+    if (w->asleep)
+      cnd_broadcast(&w->go);
+    mtx_unlock(&w->lock);
+  }
   work(w, w->runs[0]);
-  mtx_lock(&w->lock);
-  while (w->busy)
-    cnd_wait(&w->done, &w->lock);
-  mtx_unlock(&w->lock);
+  if (w->n_list > 1) {
+    mtx_lock(&w->lock);
+    w->open = false;
+    if (w->busy) {
+      mtx_unlock(&w->lock);
+      look_for_end(w);
+      mtx_lock(&w->lock);
+    }
+    while (w->busy)
+      cnd_wait(&w->done, &w->lock);
+    mtx_unlock(&w->lock);
+  }
   sim_run *fault = NULL;
   uint64_t latest = 0;
   *progress = false;

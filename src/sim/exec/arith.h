@@ -200,7 +200,10 @@ static inline void round_back(unsigned was) {
 /* Bit i of the result is lane i of m, all ones or 0. */
 static inline uint32_t bits_of_lanes(const uint32_t m[SIM_LANES]) {
   uint32_t r = 0;
-#if defined(__AVX2__)
+#if defined(__AVX512DQ__)
+  for (unsigned i = 0; i < 2; i++)
+    r |= (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(m + 16 * i)) << 16 * i;
+#elif defined(__AVX2__)
   for (unsigned i = 0; i < 4; i++)
     r |= (uint32_t)_mm256_movemask_ps(_mm256_load_ps((const float *)m + 8 * i)) << 8 * i;
 #elif defined(__SSE2__)

@@ -15,6 +15,16 @@ static void spread(uint32_t mask, uint32_t lane[SIM_LANES]) {
   SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) lane[i] = mask & (UINT32_C(1) << i) ? UINT32_MAX : 0;
 }
 
+static bool within(const uint32_t lane[SIM_LANES], uint32_t offset, uint32_t begin, uint32_t room,
+                   uint32_t low) {
+  uint32_t bad = 0;
+  SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {
+    uint32_t at = lane[i] + offset;
+    bad |= (at & low) | (at - begin > room ? 1 : 0);
+  }
+  return !bad;
+}
+
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)
 extern const sim_level SIM_LEVELED(sim_level);
@@ -23,4 +33,4 @@ const sim_level SIM_LEVELED(sim_level) = {
     "x86-64-"
 #endif
     TEXT(SIM_LEVEL),
-    selectors, spread};
+    selectors, spread, within};
