@@ -69,8 +69,8 @@ need() {
   [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
   tools=
   case "$1" in
-  test) tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
-  full) tools="clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck valgrind:valgrind" ;;
+  test) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
+  full) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck valgrind:valgrind" ;;
   fuzz) tools="clang-19:clang-19 clang-19:libclang-rt-19-dev" ;;
   bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;
   esac

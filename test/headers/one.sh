@@ -18,7 +18,7 @@ c++ -x c++ -std=c++14 -Wall -Wextra -Werror -pedantic -I"$include" -fsyntax-only
 
 if [ -n "$clang" ]; then
   for arch in 60 70 75 80 90; do
-    "$clang" -x c -std=c11 --target=nvptx64-nvidia-cuda -march=sm_$arch -O1 -Wall -Wextra -Werror -pedantic \
+    "$clang" -x c -std=c11 --target=nvptx64-nvidia-cuda -march=sm_$arch -Xclang -target-feature -Xclang +ptx83 -O1 -Wall -Wextra -Werror -pedantic \
       ${all:+"$all"} -I"$include" -S "$source" -o "$source.$arch.ptx"
   done
   "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only -std=c++14 --target=x86_64-linux-gnu \
