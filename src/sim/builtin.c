@@ -56,8 +56,8 @@ static const char *read_conversion(const char *p, conversion *k) {
       keep(k, *p++);
   }
   const char *size = p;
-  for (; *p && strchr("lLjzt", *p); p++)
-    k->longs += *p == 'l' ? 1 : *p == 'L' ? 0 : 2;
+  for (; *p == 'l'; p++) /* CUDA knows h, l and ll; what has another size is no conversion */
+    k->longs++;
   if (p == size && *p == 'h')
     k->longs = -1, p++;
   k->letter = *p;
