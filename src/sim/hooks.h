@@ -213,9 +213,10 @@ typedef struct sim_watcher {
   uint32_t watch; /* SIM_WATCH_... */
   /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
   sim_answer (*event)(void *user, const sim_event *e);
-  /* Before an access: which of who->lanes may do it. The others' writes are dropped, their reads give 0 (and
-   * are undefined). NULL: those that the machine itself finds legal; if it is given, the machine faults on
-   * none that it lets pass and that is memory at all. `legal`: lanes that the machine would let pass. */
+  /* Before an access some of whose lanes go astray: `legal` are those that stay, to the byte, within memory
+   * that they may use so, and are aligned. Returns which of these may do it; the others' writes are dropped,
+   * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory
+   * reaches to the end of its granule. */
   uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
   uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
   void (*step)(void *user, const sim_who *who);

@@ -84,9 +84,10 @@ typedef enum sim_memory_kind {
 
 typedef struct sim_allocation {
   uint64_t address, bytes;
-  uint64_t number; /* counts allocations, from 1 */
+  uint64_t number; /* from 1: counts what the host allocated or registered; apart from that, everything else */
   sim_memory_kind kind;
   const char *name; /* of a variable; NULL */
+  bool freed;
 } sim_allocation;
 
 uint64_t sim_memory_new(sim_device *d, uint64_t bytes); /* 0: none left. Zeroed only if never used before */
@@ -94,6 +95,9 @@ bool sim_memory_free(sim_device *d, uint64_t address);  /* false: no allocation 
 void sim_memory_amount(const sim_device *d, uint64_t *free_bytes, uint64_t *total_bytes);
 /* The allocation that holds an address, exact. Any thread. */
 bool sim_memory_find(const sim_device *d, uint64_t address, sim_allocation *out);
+/* Besides, while a watcher decides about accesses: one that held it and was freed; else the nearest within
+ * 4 GiB, whose end or begin the address missed. */
+bool sim_memory_near(const sim_device *d, uint64_t address, sim_allocation *out);
 /* Lets kernels use a range of host memory under its own address. `watched`: the host may write it while
  * kernels run (pinned, managed): kernels that wait for such words are woken by polling, and are no proof of a
  * hang. */
