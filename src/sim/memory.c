@@ -38,10 +38,7 @@ bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index) {
   bytes = (bytes + SIM_GRANULE - 1) / SIM_GRANULE * SIM_GRANULE;
   if (bytes > DEVICE_STRIDE)
     bytes = DEVICE_STRIDE;
-  *m = (sim_memory){.bytes = bytes, .limit = bytes, 
-                    .next_number = 1,
-                    .next_own = 1,
-                    .heap_limit = 8u << 20};
+  *m = (sim_memory){.bytes = bytes, .limit = bytes, .next_number = 1, .next_own = 1, .heap_limit = 8u << 20};
   m->base = reserve((void *)(uintptr_t)(SIM_MEMORY_BASE + device_index * DEVICE_STRIDE), bytes,
                     PROT_READ | PROT_WRITE);
   if (!m->base)
@@ -316,9 +313,8 @@ bool sim_host_unregister(sim_device *d, void *memory) {
 /* The peer's whole range: what is allocated there is not looked at. Its words count as written from outside.
  */
 bool sim_peer_enable(sim_device *d, sim_device *other) {
-  return d != other &&
-         host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes, SIM_MEMORY_HOST,
-                  &d->memory.next_own);
+  return d != other && host_add(&d->memory, (uint64_t)(uintptr_t)other->memory.base, other->memory.bytes,
+                                SIM_MEMORY_HOST, &d->memory.next_own);
 }
 
 void sim_heap_limit(sim_device *d, uint64_t bytes) {
@@ -415,8 +411,8 @@ bool sim_memory_restore(sim_device *d, const sim_saved *s) {
     if (m->spans[i].info.kind == SIM_MEMORY_HEAP && !m->spans[i].info.freed) {
       bool saved = false;
       for (uint32_t k = 0; k < s->n && !saved; k++)
-        saved = s->spans[k].info.kind == SIM_MEMORY_HEAP &&
-                s->spans[k].info.number == m->spans[i].info.number;
+        saved =
+            s->spans[k].info.kind == SIM_MEMORY_HEAP && s->spans[k].info.number == m->spans[i].info.number;
       if (!saved)
         sim_memory_give(m, m->spans[i].begin);
     }

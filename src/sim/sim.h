@@ -136,6 +136,15 @@ typedef struct sim_kernel_info {
 } sim_kernel_info;
 
 void sim_kernel_get(const sim_kernel *k, sim_kernel_info *out);
+/* An array of shared memory, by its offset in the block's. */
+typedef struct sim_shared {
+  const char *name; /* NULL: dynamic shared memory that has no one name */
+  uint32_t offset;
+  uint64_t bytes;
+} sim_shared;
+/* The index-th of those that a launch with so much dynamic shared memory has; the dynamic one is last. False:
+ * there are no more. */
+bool sim_kernel_shared(const sim_kernel *k, uint32_t dynamic_bytes, uint32_t index, sim_shared *out);
 void sim_kernel_param(const sim_kernel *k, uint32_t index, uint32_t *offset, uint32_t *bytes, uint32_t *type);
 void sim_kernel_set_registers(sim_kernel *k, uint32_t registers); /* what the real compiler used */
 
