@@ -106,6 +106,11 @@ enum {
       CHECK_N_PARTS
 };
 
+/* stream.c: whether launch (or copy) a is over before b begins, by the order of streams, whatever happened
+ * here. In both and in check_spot.launch a copy or fill is CHECK_COPY | memory.order of its event; such a
+ * spot has no thread. Both are works of this device; true where nothing is known of one. */
+#define CHECK_COPY (UINT64_C(1) << 63)
+bool check_launch_before(check *c, uint64_t a, uint64_t b);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 

@@ -188,6 +188,7 @@ typedef struct sim_launch {
   bool cooperative;   /* the caller has checked that it fits */
   uint64_t after;     /* id of a launch whose end griddepcontrol.wait awaits; 0: none */
   uint64_t stream;    /* only told to watchers */
+  uint64_t order;     /* likewise: counts what the host issues, launches and copies, over all streams */
   uint32_t priority;  /* higher first, among those not yet resident */
   void *user;
 } sim_launch;
