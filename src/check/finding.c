@@ -88,7 +88,7 @@ void check_report(check *c, const check_found *f) {
     found *k = &all->all[i];
     if (k->rule == f->rule && k->sites[0] == f->sides[0].spot.site && k->sites[1] == f->sides[1].spot.site &&
         strcmp(k->kernel, kernel) == 0) {
-      k->count++;
+      k->count += f->count ? f->count : 1;
       return;
     }
   }
@@ -104,8 +104,8 @@ void check_report(check *c, const check_found *f) {
   all->all[all->n++] = (found){.rule = f->rule,
                                .kernel = kernel,
                                .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
-                               .count = 1,
-                               .told = 1};
+                               .count = f->count ? f->count : 1,
+                               .told = f->count ? f->count : 1};
 
   const muster_rule_row *row = muster_rule_get(f->rule);
   check_buffer rooms[MUSTER_ACCESSES];
@@ -117,7 +117,7 @@ void check_report(check *c, const check_found *f) {
                         .launch = l ? l->id : 0,
                         .relation = f->relation,
                         .message = f->message,
-                        .count = 1,
+                        .count = f->count ? f->count : 1,
                         .n_waiting = f->n_waiting};
   for (int i = 0; i < MUSTER_ACCESSES && f->sides[i].kind; i++) {
     const check_side *s = &f->sides[i];

@@ -62,6 +62,7 @@ typedef struct check_found {
   bool milder;          /* a warning where the rule is an error */
   bool note;            /* a note */
   const char *relation; /* NULL */
+  uint64_t count;       /* how often; 0: once */
   uint64_t launch;      /* 0: of the first side */
   const char *kernel;   /* NULL: of the launch */
   const char *message;
