@@ -99,6 +99,11 @@ enum {
       CHECK_N_PARTS
 };
 
+/* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
+const char *check_collective_name(const ptx_insn *i);
+/* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
+static inline bool check_lockstep(const check *c);
+
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 
@@ -114,6 +119,10 @@ struct check {
 
 static inline bool check_is_on(const check *c, muster_rule r) {
   return c->options.rules.on[r];
+}
+
+static inline bool check_lockstep(const check *c) {
+  return c->options.lockstep || sim_device_limits(c->device)->sm < 70;
 }
 
 struct check_places *check_places_new(void);
