@@ -113,6 +113,7 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
+  bool start_order_chosen; /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_findings *findings;
 };
