@@ -112,6 +112,11 @@ enum {
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
 #define CHECK_COPY (UINT64_C(1) << 63)
 bool check_launch_before(check *c, uint64_t a, uint64_t b);
+/* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
+const char *check_collective_name(const ptx_insn *i);
+/* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
+static inline bool check_lockstep(const check *c);
+
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 
@@ -121,12 +126,17 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
+  bool start_order_chosen; /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_findings *findings;
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
   return c->options.rules.on[r];
+}
+
+static inline bool check_lockstep(const check *c) {
+  return c->options.lockstep || sim_device_limits(c->device)->sm < 70;
 }
 
 struct check_places *check_places_new(void);

@@ -46,7 +46,7 @@ typedef enum sim_event_kind {
   SIM_EVENT_COLLECTIVE_WAIT, /* .collective: lanes begin to wait for others */
   SIM_EVENT_MBARRIER,        /* .mbarrier */
   SIM_EVENT_COPY,            /* .copy: an asynchronous copy was issued, or awaited */
-  SIM_EVENT_BRANCH,          /* .branch: lanes parted, or a unit passes a place where parted lanes meet */
+  SIM_EVENT_BRANCH, /* .branch: lanes parted, or are together again; SIM_WATCH_BRANCHES: all went one way */
   SIM_EVENT_CALL,
   SIM_EVENT_RETURN,
   SIM_EVENT_EXIT,      /* lanes end */
@@ -110,7 +110,7 @@ typedef struct sim_event {
       const uint32_t *masks;  /* 32: the mask that each lane named */
       uint32_t met;           /* all lanes that met */
       const uint32_t *source; /* shfl: 32, the lane each reads; NULL */
-      bool many_places;       /* they stood at different instructions */
+      const sim_who *other;   /* one that stood at another instruction than who; NULL: all at the same */
     } collective;
     struct {
       uint64_t address; /* offset in shared memory */
@@ -132,7 +132,7 @@ typedef struct sim_event {
       uint32_t mbarrier_rank;
     } copy;
     struct {
-      uint32_t taken;  /* of who.lanes */
+      uint32_t taken;  /* of who.lanes; the others go on behind the instruction */
       bool joins;      /* lanes that had parted are together again: who.lanes */
       uint32_t target; /* instruction */
     } branch;
@@ -210,13 +210,14 @@ enum {
   SIM_WATCH_SYNC = 4,   /* fences, barriers, collectives, copies */
   SIM_WATCH_FLOW = 8,   /* branches, calls, exits */
   SIM_WATCH_CHOICES = 16,
-  SIM_WATCH_DEFINED = 32, /* keep definedness, and report uses */
-  SIM_WATCH_STEPS = 64    /* `step` before every instruction */
+  SIM_WATCH_DEFINED = 32,  /* keep definedness, and report uses */
+  SIM_WATCH_STEPS = 64,    /* `step` before every instruction */
+  SIM_WATCH_BRANCHES = 128 /* with FLOW: every conditional branch, not only where lanes part */
 };
 
 typedef struct sim_watcher {
   void *user;
-  uint32_t watch; /* SIM_WATCH_... */
+  uint32_t watch; /* SIM_WATCH_...; may change in an event, but for DEFINED */
   /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
   sim_answer (*event)(void *user, const sim_event *e);
   /* Before an access some of whose lanes go astray: `legal` are those that stay, to the byte, within memory

@@ -545,8 +545,9 @@ void sim_grid_ended(sim_run *r, uint64_t id);
 bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank,
                            uint32_t bytes, uint32_t lane);
 /* warp.c */
-uint32_t sim_awaited(const sim_warp *w, const sim_unit *u); /* lanes that a unit in SIM_AT_WARP waits for */
-void sim_warp_meet(sim_run *r, sim_warp *w);                /* lets go whoever has met */
+/* Lanes that a unit in SIM_AT_WARP waits for, and all that it names. */
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u, uint32_t *named);
+void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
 
 /* launch.c */
 bool sim_admit(sim_device *d); /* false: out of memory */

@@ -278,10 +278,11 @@ typedef struct sim_word {
 typedef struct sim_wait {
   sim_wait_kind kind;
   uint64_t launch;
-  sim_place place;      /* of its first lane */
-  uint32_t warp, lanes; /* which wait */
+  const struct sim_who *who; /* hooks.h; NULL: SIM_WAIT_ROOM */
+  sim_place place;           /* of its first lane */
+  uint32_t warp, lanes;      /* which wait */
   uint32_t number, have, want;
-  uint32_t awaited; /* SIM_WAIT_WARP: lanes */
+  uint32_t awaited, named; /* SIM_WAIT_WARP: lanes that are not at any such instruction; all that are named */
   const sim_word *words;
   uint32_t n_words;
   uint64_t n_blocks; /* SIM_WAIT_ROOM: how many blocks wait so */
@@ -297,6 +298,7 @@ typedef struct sim_residency {
 
 /* Calls back for every group of lanes that waits, of every launch. Valid after SIM_STUCK or SIM_ASLEEP. */
 void sim_waiting(sim_device *d, void (*tell)(void *user, const sim_wait *w), void *user);
+const sim_limits *sim_device_limits(const sim_device *d);
 bool sim_residency_of(const sim_device *d, uint64_t launch, sim_residency *out);
 
 /* ------------------------------------------------------------------ watchers (hooks.h) */
