@@ -36,8 +36,15 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
   return code;
 }
 
+static struct muster_report *report_of_kernel; /* tool_with_module hands on options only */
+
 static int kernel_in_child(const tool_options *o) {
-  tool_child child = {.function = tool_kernel, .watched = true, .seconds = o->time_limit};
+  const char *file = o->shown ? o->shown : o->rest[0], *slash = strrchr(file, '/');
+  tool_child child = {.function = tool_kernel,
+                      .watched = true,
+                      .seconds = o->time_limit,
+                      .name = slash ? slash + 1 : file,
+                      .report = report_of_kernel};
   return tool_parent_run(&child, o);
 }
 
@@ -64,10 +71,12 @@ int tool_run_reported(const tool_options *o, struct muster_report *report) {
                                                                             : "launch-count");
     return TOOL_USAGE;
   }
+  report_of_kernel = report;
   if (o->kernel)
     return run_kernel(o);
   if (o->n_rest == 0) {
-    tool_error("no program to run; see muster run --help");
+    tool_error("no program to %s; see muster %s --help", tool_command_name(o->command),
+               tool_command_name(o->command));
     return TOOL_USAGE;
   }
   const char *name = o->rest[0];
