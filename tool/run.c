@@ -5,6 +5,8 @@
  */
 #include "tool.h"
 
+#include "muster/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,8 @@ static struct muster_report *report_of_kernel; /* tool_with_module hands on opti
 
 static int kernel_in_child(const tool_options *o) {
   const char *file = o->shown ? o->shown : o->rest[0], *slash = strrchr(file, '/');
+  if (report_of_kernel && tool_has_suffix(file, ".ptx"))
+    muster_report_ptx(report_of_kernel, file);
   tool_child child = {.function = tool_kernel,
                       .watched = true,
                       .seconds = o->time_limit,

@@ -137,6 +137,8 @@ bool muster_report_summarise(muster_report *r, const char *process, const char *
 void muster_report_unjudged(muster_report *r, const char *reason);
 void muster_report_fault(muster_report *r, const char *text);
 void muster_report_hang(muster_report *r, const char *text);
+/* PTX lines that come without a source line are lines of `file`, a .ptx that somebody wrote. */
+void muster_report_ptx(muster_report *r, const char *file);
 /* How the program ended, once it did. */
 void muster_report_program(muster_report *r, char *const *argv, int exit_code);
 /* Adds a whole report that was written as JSON before (muster merge). */

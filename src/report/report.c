@@ -37,6 +37,7 @@ void muster_report_free(muster_report *r) {
   json_decref(r->reasons);
   json_decref(r->faults);
   json_decref(r->program);
+  free(r->ptx_file);
   free(r->entries);
   free(r->groups);
   free(r->processes);
@@ -94,6 +95,19 @@ static bool equal(const muster_finding *f, const muster_finding *g) {
   }
 }
 
+static void name_ptx(const muster_report *r, const char **file, uint32_t *line, uint32_t ptx_line) {
+  if (r->ptx_file && !*file && ptx_line)
+    *file = r->ptx_file, *line = ptx_line;
+}
+
+static void name_places(const muster_report *r, muster_finding *f) {
+  for (uint32_t i = 0; i < f->n_accesses; i++)
+    name_ptx(r, &f->accesses[i].file, &f->accesses[i].line, f->accesses[i].ptx_line);
+  for (uint32_t i = 0; i < f->n_waiting; i++)
+    name_ptx(r, &f->waiting[i].file, &f->waiting[i].line, f->waiting[i].ptx_line);
+  name_ptx(r, &f->missing.file, &f->missing.line, f->missing.ptx_line);
+}
+
 /* Takes `v`. */
 static bool add(muster_report *r, const char *process, uint64_t id, json_t *v, char **error) {
   report_group new = {.owner = v};
@@ -105,6 +119,7 @@ static bool add(muster_report *r, const char *process, uint64_t id, json_t *v, c
     free(said_by);
     return false;
   }
+  name_places(r, &new.f);
   if (new.f.count == 0)
     new.f.count = 1;
   size_t at = 0;
@@ -199,6 +214,7 @@ muster_summary report_total(const muster_report *r) {
         total.schedules_run = s->schedules_run;
       }
     }
+  total.lineinfo |= r->ptx_file != NULL;
   return total;
 }
 
@@ -231,6 +247,11 @@ void muster_report_hang(muster_report *r, const char *text) {
         r->groups[i].f.rule <= MUSTER_RULE_DEADLOCK_RESIDENCY)
       return;
   muster_report_fault(r, text);
+}
+
+void muster_report_ptx(muster_report *r, const char *file) {
+  free(r->ptx_file);
+  r->ptx_file = strdup(file);
 }
 
 void muster_report_program(muster_report *r, char *const *argv, int exit_code) {

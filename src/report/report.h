@@ -60,6 +60,7 @@ struct muster_report {
   json_t *reasons, *faults; /* arrays of strings */
   json_t *program;          /* an array of strings */
   bool is_merged;
+  char *ptx_file;      /* NULL */
   uint64_t suppressed; /* findings */
   int program_exit;
 };
