@@ -34,7 +34,8 @@ struct drv_device;
 /* Puts the checker on a new machine if the session asks for it; false: it could not be made. */
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
-void drv_inspect_launched(struct drv_device *d); /* a launch ended: the summary is told */
+struct drv_op;
+void drv_inspect_launched(struct drv_device *d, const struct drv_op *op); /* a launch ended: the summary is told */
 
 /* ------------------------------------------------------------------ what watchers are told (tell.c) */
 

@@ -351,7 +351,7 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_inspect_launched(d);
+    drv_inspect_launched(d, status.user);
     drv_op_done(status.user);
     *moved = true;
     return true;
