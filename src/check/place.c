@@ -8,10 +8,11 @@
 #include "check/state.h"
 
 typedef struct site {
+  const ptx_body *body; /* of insn; looked into only while the launch lives */
   const ptx_insn *insn; /* the key; another module may come to lie there, so the rest is compared too */
   uint32_t next;        /* of the same hash */
   uint32_t line, column, ptx_line;
-  char *func, *file, *inlined_at;
+  char *name, *func, *file, *inlined_at; /* of the function, as PTX and as people write it */
   const char *op;
 } site;
 
@@ -51,6 +52,7 @@ void check_places_free(struct check_places *p) {
   if (!p)
     return;
   for (uint32_t i = 1; i < p->n_sites; i++) {
+    free(p->sites[i].name);
     free(p->sites[i].func);
     free(p->sites[i].file);
     free(p->sites[i].inlined_at);
@@ -76,6 +78,18 @@ static char *copy(const char *s) {
   return s ? strdup(s) : NULL;
 }
 
+/* Where people would look: the innermost place that stands in the kernel's own file, which is where the
+ * outermost call stands; a line of a header that was inlined there tells a user nothing. */
+static uint32_t users_loc(const ptx_body *b, uint32_t loc) {
+  uint32_t outermost = loc;
+  while (b->locs[outermost].inlined_at != PTX_NONE)
+    outermost = b->locs[outermost].inlined_at;
+  const char *file = b->locs[outermost].file;
+  while (loc != outermost && !(file && b->locs[loc].file && strcmp(b->locs[loc].file, file) == 0))
+    loc = b->locs[loc].inlined_at;
+  return loc;
+}
+
 /* "a.cu:12, b.cuh:3": from the call in which the code stands outwards. */
 static char *inlined_at(const ptx_body *b, uint32_t loc) {
   base_text t = {0};
@@ -86,8 +100,8 @@ static char *inlined_at(const ptx_body *b, uint32_t loc) {
 }
 
 static bool same(const site *s, const sim_who *w) {
-  return s->insn == w->insn && s->ptx_line == w->insn->place.line && s->func &&
-         strcmp(s->func, w->module->funcs[w->func].name) == 0;
+  return s->insn == w->insn && s->ptx_line == w->insn->place.line && s->name &&
+         strcmp(s->name, w->module->funcs[w->func].name) == 0;
 }
 
 check_site check_site_of(check *c, const sim_who *w) {
@@ -106,18 +120,58 @@ check_site check_site_of(check *c, const sim_who *w) {
       return 0;
     p->sites = s, p->cap_sites = more;
   }
-  site s = {.insn = w->insn,
+  char plain[512];
+  const char *func = w->module->funcs[w->func].name;
+  site s = {.body = w->body,
+            .insn = w->insn,
             .next = *head,
             .ptx_line = w->insn->place.line,
             .op = ptx_op_get((ptx_op)w->insn->op)->name,
-            .func = copy(w->module->funcs[w->func].name)};
+            .name = copy(func),
+            .func = copy(base_plain_name(func, plain, sizeof plain) ? plain : func)};
   if (w->insn->loc != PTX_NONE) {
-    const ptx_loc *l = &w->body->locs[w->insn->loc];
+    uint32_t loc = users_loc(w->body, w->insn->loc);
+    const ptx_loc *l = &w->body->locs[loc];
     s.file = copy(l->file), s.line = l->line, s.column = l->column;
-    s.inlined_at = inlined_at(w->body, w->insn->loc);
+    s.inlined_at = inlined_at(w->body, loc);
   }
   p->sites[p->n_sites] = s;
   return *head = p->n_sites++;
+}
+
+static uint32_t block_of(const ptx_body *b, uint32_t insn) {
+  uint32_t k = 0;
+  while (k < b->n_blocks && !(b->blocks[k].first <= insn && insn < b->blocks[k].end))
+    k++;
+  return k;
+}
+
+bool check_site_reaches(const check *c, check_site from, check_site to) {
+  const site *a = &c->places->sites[from], *z = &c->places->sites[to];
+  if (!from || !to || a->body != z->body)
+    return false;
+  const ptx_body *b = a->body;
+  uint32_t begin = block_of(b, (uint32_t)(a->insn - b->insns)),
+           end = block_of(b, (uint32_t)(z->insn - b->insns));
+  if (begin >= b->n_blocks || (begin == end && a->insn < z->insn))
+    return begin < b->n_blocks;
+  bool *seen = calloc(b->n_blocks, sizeof *seen);
+  uint32_t *todo = malloc(b->n_blocks * sizeof *todo), n = 0;
+  if (seen && todo)
+    todo[n++] = begin;
+  bool found = false;
+  while (n > 0 && !found) {
+    const ptx_block *k = &b->blocks[todo[--n]];
+    for (uint32_t i = 0; i < k->n_succ; i++) {
+      uint32_t next = b->edges[k->succ + i];
+      found |= next == end;
+      if (!seen[next])
+        seen[next] = true, todo[n++] = next;
+    }
+  }
+  free(seen);
+  free(todo);
+  return found;
 }
 
 /* ------------------------------------------------------------------ launches */

@@ -37,6 +37,9 @@ typedef struct check_launch {
 } check_launch;
 
 check_site check_site_of(check *c, const sim_who *who);
+/* Whether a thread that did `from` can come to `to` later, in the same function; both of a launch that runs.
+ */
+bool check_site_reaches(const check *c, check_site from, check_site to);
 const check_launch *check_launch_of(const check *c, uint64_t id); /* NULL: unknown */
 
 /* Who and where, small enough to be kept for each word of memory. */
