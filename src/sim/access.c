@@ -112,6 +112,8 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
   }
   if (address & (align - 1))
     f.misaligned = true, f.at = NULL;
+  if (writes && f.at && r->memory->kept && f.space == PTX_SPACE_GLOBAL)
+    sim_memory_touch(r->device, address, bytes);
   return f;
 }
 
@@ -219,6 +221,8 @@ static void tell(sim_run *r, const sim_op *o, sight *s) {
     return;
   sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
   s->who.lanes = s->on;
+  if (s->a.reads && s->a.order != PTX_ORDER_WEAK && sim_watches(r, SIM_WATCH_CHOICES))
+    r->unit->polled = true;
   if (s->on)
     sim_say(r, &e, s->on, o);
 }

@@ -63,6 +63,8 @@ void sim_memory_end(sim_memory *m) {
     munmap(m->granules, m->bytes / SIM_GRANULE);
   if (m->defined)
     munmap(m->defined, m->bytes / 8);
+  if (m->pages)
+    munmap(m->pages, m->bytes / SIM_PAGE + 1);
   free(m->spans);
   free(m->host);
   *m = (sim_memory){0};
@@ -163,7 +165,7 @@ bool sim_memory_give(sim_memory *m, uint64_t address) {
     return false;
   uint64_t size = m->spans[i].end - address;
   memset(m->granules + (address - (uint64_t)(uintptr_t)m->base) / SIM_GRANULE, 0, size / SIM_GRANULE);
-  if (size >= 1u << 20) /* large pieces go back to the system */
+  if (size >= 1u << 20 && !m->saved) /* large pieces go back to the system */
     madvise((void *)(uintptr_t)address, size / 4096 * 4096, MADV_DONTNEED);
   m->used -= size;
   bool low = address < m->low_end;
@@ -272,65 +274,4 @@ uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t by
     if (!is_defined(&d->memory, address + i))
       return i;
   return bytes;
-}
-
-/* ------------------------------------------------------------------ saving */
-
-struct sim_saved {
-  uint32_t n;
-  sim_span *spans;
-  uint8_t **bytes;
-};
-
-void sim_saved_free(sim_saved *s) {
-  if (!s)
-    return;
-  for (uint32_t i = 0; i < s->n; i++)
-    free(s->bytes[i]);
-  free(s->spans);
-  free(s->bytes);
-  free(s);
-}
-
-sim_saved *sim_memory_save(sim_device *d) {
-  const sim_memory *m = &d->memory;
-  sim_saved *s = calloc(1, sizeof *s);
-  if (!s)
-    return NULL;
-  s->spans = calloc(m->n_spans + 1, sizeof *s->spans);
-  s->bytes = calloc(m->n_spans + 1, sizeof *s->bytes);
-  for (; s->spans && s->bytes && s->n < m->n_spans; s->n++) {
-    uint64_t size = m->spans[s->n].end - m->spans[s->n].begin;
-    uint8_t *copy = malloc(size);
-    if (!copy)
-      break;
-    memcpy(copy, (void *)(uintptr_t)m->spans[s->n].begin, size);
-    s->spans[s->n] = m->spans[s->n];
-    s->bytes[s->n] = copy;
-  }
-  if (s->n < m->n_spans) {
-    sim_saved_free(s);
-    return NULL;
-  }
-  return s;
-}
-
-/* The same allocations must be there, but for those that a kernel made since: they go. */
-bool sim_memory_restore(sim_device *d, const sim_saved *s) {
-  sim_memory *m = &d->memory;
-  for (uint32_t i = m->n_spans; i-- > 0;)
-    if (m->spans[i].info.kind == SIM_MEMORY_HEAP) {
-      bool saved = false;
-      for (uint32_t k = 0; k < s->n && !saved; k++)
-        saved = s->spans[k].info.number == m->spans[i].info.number;
-      if (!saved)
-        sim_memory_give(m, m->spans[i].begin);
-    }
-  for (uint32_t i = 0; i < s->n; i++) {
-    const sim_span *now = sim_span_at(m->spans, m->n_spans, s->spans[i].begin);
-    if (!now || now->info.number != s->spans[i].info.number)
-      return false;
-    memcpy((void *)(uintptr_t)now->begin, s->bytes[i], now->end - now->begin);
-  }
-  return true;
 }

@@ -20,7 +20,7 @@ static const char text[] =
 
 typedef struct chooser {
   uint64_t end; /* of what may be written */
-  uint32_t asked[4], dropped, accesses;
+  uint32_t asked[3], dropped, accesses;
 } chooser;
 
 static sim_answer event(void *user, const sim_event *e) {
@@ -98,8 +98,7 @@ int main(void) {
   expect(out[16] == 4, "blocks 7, 6, 5, 4 became resident, and the last of them went first");
   expect(out[2] == 8 * 64 * 3, "the watcher's value was read");
   expect(c.dropped == 8 * 64, "all writes behind the end were dropped");
-  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_BLOCK] > 0 && c.asked[SIM_CHOOSE_WARP] > 0 &&
-             c.asked[SIM_CHOOSE_UNIT] > 0,
+  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_TURN] > 0 && c.asked[SIM_CHOOSE_UNIT] > 0,
          "every kind of choice was asked for");
   sim_device_watch(d, NULL);
   sim_module_free(m);
