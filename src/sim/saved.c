@@ -107,17 +107,9 @@ void sim_memory_changes(sim_device *d, uint64_t address, uint64_t bytes) {
 
 /* ------------------------------------------------------------------ spans */
 
-static void mark(const sim_memory *m, const sim_span *s, bool there) {
-  bool constant = s->info.kind == SIM_MEMORY_CONST || s->info.kind == SIM_MEMORY_PARAM;
-  memset(m->granules + (s->begin - (uint64_t)(uintptr_t)m->base) / SIM_GRANULE,
-         !there     ? SIM_FREE
-         : constant ? SIM_READ_ONLY
-                    : SIM_PLAIN,
-         (s->end - s->begin) / SIM_GRANULE);
-}
-
 static bool same(const sim_span *a, const sim_span *b) {
-  return a->begin == b->begin && a->end == b->end && a->info.number == b->info.number;
+  return a->begin == b->begin && a->end == b->end && a->gap == b->gap && a->info.number == b->info.number &&
+         a->info.kind == b->info.kind && a->info.freed == b->info.freed;
 }
 
 /* Allocations as they were. What is there and was not is unmarked before what was is marked. */
@@ -133,15 +125,21 @@ static bool restore_spans(sim_memory *m, const sim_memory *was) {
     for (uint32_t i = 0, k = 0; i < from->n_spans; i++) {
       while (k < other->n_spans && other->spans[k].begin < from->spans[i].begin)
         k++;
-      if (k == other->n_spans || !same(&from->spans[i], &other->spans[k]))
-        mark(m, &from->spans[i], there);
+      if (k < other->n_spans && same(&from->spans[i], &other->spans[k]))
+        continue;
+      sim_span s = from->spans[i];
+      s.info.freed |= !there;
+      sim_memory_mark(m, &s);
     }
   }
   memcpy(m->spans, was->spans, was->n_spans * sizeof *m->spans);
   m->n_spans = was->n_spans;
-  m->used = was->used, m->next_number = was->next_number;
+  m->used = was->used, m->next_number = was->next_number, m->next_own = was->next_own;
   m->low_end = was->low_end, m->low_used = was->low_used, m->top = was->top;
   m->heap_used = was->heap_used;
+  m->first_gone = 0, m->n_gone = was->n_gone;
+  if (was->n_gone)
+    memcpy(m->gone, was->gone, was->n_gone * sizeof *m->gone);
   return true;
 }
 
@@ -160,11 +158,15 @@ sim_saved *sim_memory_save(sim_device *d) {
   }
   sim_saved *s = calloc(1, sizeof *s);
   sim_span *spans = malloc((m->n_spans + 1) * sizeof *spans);
-  if (!s || !spans) {
+  uint64_t *gone = malloc((m->n_gone + 1) * sizeof *gone);
+  if (!s || !spans || !gone) {
     free(s);
     free(spans);
+    free(gone);
     return NULL;
   }
+  for (uint32_t k = 0; k < m->n_gone; k++)
+    gone[k] = m->gone[(m->first_gone + k) % SIM_GONE];
   memcpy(spans, m->spans, m->n_spans * sizeof *spans);
   *s = (sim_saved){.next = m->saved,
                    .device = d,
@@ -180,7 +182,7 @@ sim_saved *sim_memory_save(sim_device *d) {
                    .warp_insns = d->run->warp_insns,
                    .thread_insns = d->run->thread_insns,
                    .next_sm = d->next_sm};
-  s->memory.spans = spans;
+  s->memory.spans = spans, s->memory.gone = gone;
   m->saved = s;
   m->kept |= s->bit;
   return s;
@@ -222,5 +224,6 @@ void sim_saved_free(sim_saved *s) {
   free(s->pieces);
   free(s->slots);
   free(s->memory.spans);
+  free(s->memory.gone);
   free(s);
 }
