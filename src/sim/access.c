@@ -114,6 +114,8 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
   }
   if (address & (align - 1))
     f.misaligned = true, f.at = NULL;
+  if (writes && f.at && r->memory->kept && f.space == PTX_SPACE_GLOBAL)
+    sim_memory_touch(r->device, address, bytes);
   return f;
 }
 
@@ -271,6 +273,8 @@ static void tell(sim_run *r, const sim_op *o, sight *s) {
     bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
     sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
     s->who.lanes = lanes;
+    if (s->a.reads && s->a.order != PTX_ORDER_WEAK && sim_watches(r, SIM_WATCH_CHOICES))
+      r->unit->polled = true;
     if (sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
       sim_say(r, &e, lanes, o);
   }
