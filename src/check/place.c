@@ -15,6 +15,15 @@ typedef struct site {
   const char *op;
 } site;
 
+/* The arrays of shared memory of one kernel with one size of the dynamic one. */
+typedef struct layout {
+  struct layout *next;
+  const sim_kernel *kernel; /* the key, as are the name and the size */
+  char *name;
+  uint32_t dynamic_bytes, n;
+  check_array arrays[];
+} layout;
+
 struct check_places {
   site *sites; /* [1, n_sites) */
   uint32_t n_sites, cap_sites;
@@ -22,6 +31,7 @@ struct check_places {
   uint32_t n_heads;
   check_launch *launches; /* by id, ascending */
   uint32_t n_launches, cap_launches;
+  layout *layouts;
 };
 
 struct check_places *check_places_new(void) {
@@ -47,6 +57,13 @@ void check_places_free(struct check_places *p) {
   }
   for (uint32_t i = 0; i < p->n_launches; i++)
     free((void *)(uintptr_t)p->launches[i].kernel);
+  for (layout *l = p->layouts, *next; l; l = next) {
+    next = l->next;
+    for (uint32_t i = 0; i < l->n; i++)
+      free((void *)(uintptr_t)l->arrays[i].name);
+    free(l->name);
+    free(l);
+  }
   free(p->launches);
   free(p->sites);
   free(p->heads);
@@ -105,6 +122,36 @@ check_site check_site_of(check *c, const sim_who *w) {
 
 /* ------------------------------------------------------------------ launches */
 
+static char *array_name(const char *name) {
+  char plain[200];
+  base_text t = {0};
+  if (name)
+    base_putf(&t, "shared array %s", base_plain_variable(name, plain, sizeof plain) ? plain : name);
+  else
+    base_puts(&t, "dynamic shared memory");
+  return t.bytes;
+}
+
+/* NULL: none, or no memory. */
+static const layout *layout_of(struct check_places *p, const sim_launch *l, const char *kernel) {
+  sim_shared s;
+  uint32_t n = 0;
+  for (layout *k = p->layouts; k; k = k->next)
+    if (k->kernel == l->kernel && k->dynamic_bytes == l->dynamic_shared && strcmp(k->name, kernel) == 0)
+      return k;
+  while (sim_kernel_shared(l->kernel, l->dynamic_shared, n, &s))
+    n++;
+  layout *k = n ? malloc(sizeof *k + n * sizeof k->arrays[0]) : NULL;
+  if (!k)
+    return NULL;
+  *k = (layout){p->layouts, l->kernel, copy(kernel), l->dynamic_shared, n};
+  for (uint32_t i = 0; i < n; i++) {
+    sim_kernel_shared(l->kernel, l->dynamic_shared, i, &s);
+    k->arrays[i] = (check_array){array_name(s.name), s.offset, s.bytes};
+  }
+  return p->layouts = k;
+}
+
 void check_places_event(check *c, const sim_event *e) {
   struct check_places *p = c->places;
   const sim_launch *l = e->launch.launch;
@@ -128,6 +175,9 @@ void check_places_event(check *c, const sim_event *e) {
   memcpy(k->grid, l->grid, sizeof k->grid);
   memcpy(k->block, l->block, sizeof k->block);
   memcpy(k->cluster, l->cluster, sizeof k->cluster);
+  const layout *shared = layout_of(p, l, info.name);
+  if (shared)
+    k->shared = shared->arrays, k->n_shared = shared->n;
 }
 
 const check_launch *check_launch_of(const check *c, uint64_t id) {
@@ -173,4 +223,40 @@ void check_place_fill(const check *c, const check_spot *s, muster_access *out) {
   out->file = at->file, out->line = at->line, out->column = at->column;
   out->inlined_at = at->inlined_at;
   out->func = at->func;
+}
+
+/* ------------------------------------------------------------------ buffers */
+
+static bool array_of(const check_launch *l, uint64_t offset, check_buffer *out) {
+  const check_array *best = NULL;
+  for (uint32_t i = 0; l && i < l->n_shared; i++) { /* the one that begins nearest before it */
+    const check_array *a = &l->shared[i];
+    if (a->begin <= offset && (!best || a->begin > best->begin))
+      best = a;
+  }
+  if (!best)
+    return false;
+  snprintf(out->name, sizeof out->name, "%s", best->name ? best->name : "");
+  out->offset = (int64_t)(offset - best->begin), out->bytes = best->bytes;
+  return true;
+}
+
+bool check_buffer_of(const check *c, uint64_t launch, uint8_t space, uint64_t address, check_buffer *out) {
+  *out = (check_buffer){.offset = (int64_t)address};
+  if (space == PTX_SPACE_SHARED)
+    return array_of(check_launch_of(c, launch), address, out);
+  if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_CONST)
+    return false;
+  sim_allocation a;
+  char plain[200];
+  if (!sim_memory_near(c->device, address, &a))
+    return false;
+  out->offset = (int64_t)(address - a.address), out->bytes = a.bytes, out->freed = a.freed;
+  if (a.name)
+    snprintf(out->name, sizeof out->name, "%s",
+             base_plain_variable(a.name, plain, sizeof plain) ? plain : a.name);
+  else
+    snprintf(out->name, sizeof out->name, "%s %llu",
+             a.kind == SIM_MEMORY_HEAP ? "malloc'ed block" : "allocation", (unsigned long long)a.number);
+  return true;
 }

@@ -213,6 +213,7 @@ static void start_launch(drv_device *d, drv_op *op) {
       .params = l->params,
       .cooperative = l->cooperative,
       .stream = op->stream->id,
+      .order = op->number,
       .priority = (uint32_t)-l->priority,
       .user = op,
   };
