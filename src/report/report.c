@@ -327,6 +327,9 @@ bool muster_report_merge(muster_report *r, const char *json, size_t bytes, char 
 /* ------------------------------------------------------------------ the verdict */
 
 bool report_judged_nothing(const muster_report *r) {
+  for (size_t i = 0; i < r->n_groups; i++)
+    if (r->groups[i].f.launch)
+      return false;
   return report_total(r).launches == 0;
 }
 

@@ -157,10 +157,17 @@ static void put_word(base_text *t, const char *word) {
   base_puts(t, "'");
 }
 
-static void put_program(const muster_report *r, base_text *t) {
-  size_t i;
+/* `most` bytes of it are enough; 0: all. */
+static void put_program(const muster_report *r, base_text *t, size_t most) {
+  size_t i, begin = t->length;
   json_t *word;
-  json_array_foreach(r->program, i, word) put_word(t, json_string_value(word));
+  json_array_foreach(r->program, i, word) {
+    if (most && i > 0 && t->length - begin + json_string_length(word) > most) {
+      base_puts(t, " ...");
+      return;
+    }
+    put_word(t, json_string_value(word));
+  }
 }
 
 static void put_replay(printer *p, const muster_report *r, const muster_format_options *o,
@@ -175,7 +182,7 @@ static void put_replay(printer *p, const muster_report *r, const muster_format_o
   base_puts(&t, " --replay");
   put_word(&t, f->replay);
   base_puts(&t, " --");
-  put_program(r, &t);
+  put_program(r, &t, 0);
   base_puts(p->t, "  replay: ");
   words_plain(p->t, t.bytes ? t.bytes : "");
   base_puts(p->t, "\n");
@@ -257,7 +264,7 @@ static void put_verdict(printer *p, const muster_report *r, const report_list *l
   if (r->suppressed)
     base_putf(t, ", %llu suppressed", (unsigned long long)r->suppressed);
   base_puts(t, ";");
-  put_program(r, t);
+  put_program(r, t, 60);
   base_putf(t, " ended with %d\n", r->program_exit);
 }
 
