@@ -99,6 +99,8 @@ enum {
       CHECK_N_PARTS
 };
 
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
 /* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
 const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
