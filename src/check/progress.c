@@ -461,6 +461,7 @@ void check_stuck(check *c) {
     check_unjudged(c, "a hang: nobody can move any more; out of memory for who waits for whom");
     return;
   }
+  check_barriers_flush(c);
   s->check = c;
   sim_waiting(c->device, take, s);
   if (s->n_units)

@@ -115,6 +115,8 @@ enum {
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
 #define CHECK_COPY (UINT64_C(1) << 63)
 bool check_launch_before(check *c, uint64_t a, uint64_t b);
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
 /* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
 const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
