@@ -283,6 +283,11 @@ static void put_between(words *w) {
   } else if (from == to) {
     base_puts(&w->text, "between the two accesses of ");
     put_place(w, a);
+  } else if (!check_site_reaches(w->race->check, a, b)) {
+    base_puts(&w->text, "between ");
+    put_place(w, b);
+    base_puts(&w->text, " and ");
+    put_place(w, a);
   } else {
     base_puts(&w->text, "after ");
     put_place(w, a);
@@ -344,10 +349,12 @@ static void put_acquire_place(words *w) {
     base_puts(&w->text, "the read of the signal");
 }
 
-/* The block did not converge before its thread released. */
+/* The block did not converge before its thread released. Of a block of several warps all of them have to: a
+ * warp barrier would mend this pair and leave the other warps'. */
 static const char *put_before(words *w) {
   const found *f = w->f;
-  bool warp = f->releaser / SIM_WARP == f->threads[0] / SIM_WARP;
+  const check_launch *l = check_launch_of(w->race->check, f->sides[0].spot.launch);
+  bool warp = f->releaser / SIM_WARP == f->threads[0] / SIM_WARP && l && l->n_threads <= SIM_WARP;
   put_side(w, 0);
   base_putf(&w->text, " %s this before it met ", did(&f->sides[0]));
   put_thread(w, f->sides[0].spot.launch, f->release_block, f->releaser);
