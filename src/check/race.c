@@ -130,6 +130,13 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
+  /* What a barrier of the block made known to all that can reach this memory is settled for good. */
+  bool settles = x->home && !x->block->launch.cluster[0];
+  for (uint32_t i = 0; settles && i < l->n;)
+    if (l->records[i].time <= x->block->base)
+      l->records[i] = l->records[--l->n];
+    else
+      i++;
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
     bool known = all_know(x->block, old, new->warp);
@@ -142,7 +149,8 @@ static void in_line(access *x, uint64_t line) {
   if (x->strong_work || (l->syncs && new->flags &RACE_STRONG))
     for (uint32_t left = new->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
-      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site,
+                  new->flags &RACE_READS && !x->insn->unused);
     }
   else if (l->syncs && (new->flags &RACE_WRITES) && !(new->flags &RACE_STRONG))
     for (uint32_t left = new->lanes; left; left &= left - 1)

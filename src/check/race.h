@@ -207,7 +207,9 @@ typedef struct race_word {
   uint32_t block, warp, lane; /* who wrote it last */
   uint8_t level;
   check_site site;
-  race_known wide; /* of the heads that reach the whole device */
+  bool watched;     /* somebody looked at it: `loose` is kept */
+  race_known loose; /* what it would release if each strong write did */
+  race_known wide;  /* of the heads that reach the whole device */
   race_head *heads;
   uint32_t n_heads, cap_heads;
 } race_word;
@@ -233,6 +235,7 @@ typedef struct race {
     check_site site;
     bool unused; /* an atomic whose result nobody reads */
   } insns[256];
+  int64_t hints;  /* see race_sync.c */
   race_clock *sc; /* of fence.sc, where they order */
 } race;
 
@@ -249,9 +252,9 @@ bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading 
 const race_view *race_fence_of(const race_warp *w, uint32_t lane, uint32_t level);
 uint32_t race_level_of(uint8_t scope);
 bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t other);
-/* A strong access of one lane; `line` holds the records of before it. */
+/* A strong access of one lane; `line` holds the records of before it. `looks`: what it reads is used. */
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
-                 uint32_t space, check_site site);
+                 uint32_t space, check_site site, bool looks);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);
 
 /* ------------------------------------------------------------------ what is said (race_missing.c) */
