@@ -78,14 +78,18 @@ static char *copy(const char *s) {
   return s ? strdup(s) : NULL;
 }
 
-/* Where people would look: the innermost place that stands in the kernel's own file, which is where the
- * outermost call stands; a line of a header that was inlined there tells a user nothing. */
+/* A header of the compiler's own: .../cuda-13.0/targets/x86_64-linux/include/sm_30_intrinsics.hpp,
+ * .../nvidia/cu13/include. */
+static bool is_toolkits(const char *file) {
+  const char *include = file ? strstr(file, "/include/") : NULL;
+  const char *cuda = file ? strstr(file, "/cuda") : NULL, *nvidia = file ? strstr(file, "/nvidia/") : NULL;
+  return include && ((cuda && cuda < include) || (nvidia && nvidia < include));
+}
+
+/* Where people would look: the innermost place that is not in a header of the compiler, which says nothing to
+ * them. */
 static uint32_t users_loc(const ptx_body *b, uint32_t loc) {
-  uint32_t outermost = loc;
-  while (b->locs[outermost].inlined_at != PTX_NONE)
-    outermost = b->locs[outermost].inlined_at;
-  const char *file = b->locs[outermost].file;
-  while (loc != outermost && !(file && b->locs[loc].file && strcmp(b->locs[loc].file, file) == 0))
+  while (is_toolkits(b->locs[loc].file) && b->locs[loc].inlined_at != PTX_NONE)
     loc = b->locs[loc].inlined_at;
   return loc;
 }
