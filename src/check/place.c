@@ -76,6 +76,28 @@ static char *copy(const char *s) {
   return s ? strdup(s) : NULL;
 }
 
+/* A file of the toolkit: nobody looks there for a fault of their own. */
+static bool is_toolkit(const char *file) {
+  const char *include = file ? strstr(file, "/include/") : NULL;
+  if (!include)
+    return false;
+  static const char *const before[] = {"-linux/include/", "/usr/include/", "/usr/local/cuda", "/nvidia/cu"};
+  for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+    const char *at = strstr(file, before[i]);
+    if (at && at <= include)
+      return true;
+  }
+  return false;
+}
+
+/* Where somebody wrote what became this instruction: code of the toolkit that was inlined stands where it was
+ * called. */
+static uint32_t written_at(const ptx_body *b, uint32_t loc) {
+  while (is_toolkit(b->locs[loc].file) && b->locs[loc].inlined_at != PTX_NONE)
+    loc = b->locs[loc].inlined_at;
+  return loc;
+}
+
 /* "a.cu:12, b.cuh:3": from the call in which the code stands outwards. */
 static char *inlined_at(const ptx_body *b, uint32_t loc) {
   base_text t = {0};
@@ -112,9 +134,10 @@ check_site check_site_of(check *c, const sim_who *w) {
             .op = ptx_op_get((ptx_op)w->insn->op)->name,
             .func = copy(w->module->funcs[w->func].name)};
   if (w->insn->loc != PTX_NONE) {
-    const ptx_loc *l = &w->body->locs[w->insn->loc];
+    uint32_t loc = written_at(w->body, w->insn->loc);
+    const ptx_loc *l = &w->body->locs[loc];
     s.file = copy(l->file), s.line = l->line, s.column = l->column;
-    s.inlined_at = inlined_at(w->body, w->insn->loc);
+    s.inlined_at = inlined_at(w->body, loc);
   }
   p->sites[p->n_sites] = s;
   return *head = p->n_sites++;
