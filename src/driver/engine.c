@@ -213,6 +213,7 @@ static void start_launch(drv_device *d, drv_op *op) {
       .params = l->params,
       .cooperative = l->cooperative,
       .stream = op->stream->id,
+      .order = op->number,
       .priority = (uint32_t)-l->priority,
       .user = op,
   };
@@ -350,7 +351,7 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_inspect_launched(d);
+    drv_inspect_launched(d, status.user);
     drv_op_done(status.user);
     *moved = true;
     return true;

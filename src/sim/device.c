@@ -119,6 +119,7 @@ void sim_device_free(sim_device *d) {
 
 void sim_device_watch(sim_device *d, const sim_watcher *w) {
   d->watcher = w;
+  d->memory.exact = w && w->allow;
   if (w && w->watch & SIM_WATCH_DEFINED && !sim_define_begin(d))
     d->watcher = NULL; /* no memory to watch with */
 }

@@ -145,14 +145,15 @@ typedef struct sim_event {
       uint32_t n_words;
     } sleep;
     struct {
-      uint64_t address, bytes, from; /* HOST_COPY: from is the source */
-      bool reads, writes;            /* of device memory */
-      uint64_t stream;
-      bool asynchronous;
+      uint64_t address, bytes, from; /* HOST_COPY: from is the source; a fill has none */
+      bool reads, writes;            /* of memory that kernels of this device may use */
+      uint64_t stream, order;        /* order: as sim_launch.order */
+      bool asynchronous;             /* ALLOCATE, FREE: in stream order */
+      bool host;                     /* ALLOCATE, FREE: the host has it too */
     } memory;
     struct {
-      uint64_t stream, other, id; /* `stream` waits for what `other` had until event id; 0: the host */
-      int what;                   /* sim_edge */
+      uint64_t stream, other, id;
+      int what; /* sim_edge, which says what they mean */
     } stream;
     struct {
       const sim_launch *launch;
@@ -171,12 +172,17 @@ typedef enum sim_use {
   SIM_USE_BARRIER,
   SIM_USE_CALL
 } sim_use;
+/* The order of what the host issues. Streams have numbers; the nodes of a graph lie in lanes, which are
+ * streams with numbers above 2^32. Default streams need no further rule: their waits are told as JOIN. */
 typedef enum sim_edge {
-  SIM_EDGE_RECORD,
-  SIM_EDGE_WAIT,
-  SIM_EDGE_STREAM_SYNC,
-  SIM_EDGE_DEVICE_SYNC,
-  SIM_EDGE_EVENT_SYNC
+  SIM_EDGE_WORK,        /* `stream` of device `other` gets work `id`: sim_launch.order, or memory.order */
+  SIM_EDGE_JOIN,        /* `stream` waits for what `other` has by now */
+  SIM_EDGE_RECORD,      /* recording `id`: what `stream` has by now */
+  SIM_EDGE_WAIT,        /* `stream` waits for recording `id` */
+  SIM_EDGE_WAIT_VALUE,  /* `stream` waits for a word of memory */
+  SIM_EDGE_STREAM_SYNC, /* the host waits for `stream` */
+  SIM_EDGE_DEVICE_SYNC, /* for all streams of device `other` */
+  SIM_EDGE_EVENT_SYNC   /* for recording `id` */
 } sim_edge;
 
 /* What a watcher may choose. */
@@ -214,9 +220,10 @@ typedef struct sim_watcher {
   uint32_t watch; /* SIM_WATCH_...; may change in an event, but for DEFINED */
   /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
   sim_answer (*event)(void *user, const sim_event *e);
-  /* Before an access: which of who->lanes may do it. The others' writes are dropped, their reads give 0 (and
-   * are undefined). NULL: those that the machine itself finds legal; if it is given, the machine faults on
-   * none that it lets pass and that is memory at all. `legal`: lanes that the machine would let pass. */
+  /* Before an access some of whose lanes go astray: `legal` are those that stay, to the byte, within memory
+   * that they may use so, and are aligned. Returns which of these may do it; the others' writes are dropped,
+   * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory
+   * reaches to the end of its granule. */
   uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
   uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
   void (*step)(void *user, const sim_who *who);

@@ -30,10 +30,12 @@
 
 typedef struct sim_span {
   uint64_t begin, end; /* [begin, end) */
+  uint64_t gap;        /* bytes behind it that nothing else may use */
   sim_allocation info;
 } sim_span;
 
-typedef enum sim_granule { SIM_FREE, SIM_PLAIN, SIM_READ_ONLY } sim_granule;
+/* SIM_PARTLY: an allocation ends in it, and to the byte counts. */
+typedef enum sim_granule { SIM_FREE, SIM_PLAIN, SIM_READ_ONLY, SIM_PARTLY } sim_granule;
 static inline bool sim_granule_ok(uint8_t g, bool writes) {
   return g == SIM_PLAIN || (g == SIM_READ_ONLY && !writes);
 }
@@ -46,11 +48,16 @@ typedef struct sim_memory {
   uint32_t n_spans, cap_spans;
   sim_span *host; /* registered host ranges and peers, by address; info.kind HOST: watched */
   uint32_t n_host, cap_host;
-  uint64_t next_number;
+  uint64_t next_number, next_own; /* of what the host allocated, and of everything else */
   uint64_t low_end, low_used,
       top; /* the host's allocations lie below low_end, the machine's own from top on */
   uint64_t heap_limit, heap_used;
   uint8_t *defined; /* a bit for each byte, while a watcher asks for it */
+  /* While a watcher decides about accesses: sizes count to the byte, allocations lie apart, and what was
+   * freed is not used again at once. */
+  bool exact;
+  uint64_t *gone; /* a ring: where freed allocations begin, in the order of their end */
+  uint32_t first_gone, n_gone;
 } sim_memory;
 
 bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index);
@@ -58,11 +65,15 @@ void sim_memory_end(sim_memory *m);
 uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name);
 bool sim_memory_give(sim_memory *m, uint64_t address);
 const sim_span *sim_span_at(const sim_span *spans, uint32_t n, uint64_t address);
+bool sim_memory_ends_behind(const sim_memory *m, uint64_t address, uint64_t bytes);
 /* Every byte may be used by a kernel. */
 static inline bool sim_memory_ok(const sim_memory *m, uint64_t address, uint64_t bytes) {
   uint64_t at = address - (uint64_t)(uintptr_t)m->base;
-  if (at < m->bytes && bytes <= m->bytes - at)
-    return m->granules[at / SIM_GRANULE] && m->granules[(at + bytes - 1) / SIM_GRANULE];
+  if (at < m->bytes && bytes <= m->bytes - at) {
+    uint8_t last = m->granules[(at + bytes - 1) / SIM_GRANULE];
+    return m->granules[at / SIM_GRANULE] && last &&
+           (last != SIM_PARTLY || sim_memory_ends_behind(m, address, bytes));
+  }
   const sim_span *s = sim_span_at(m->host, m->n_host, address);
   return s && bytes <= s->end - address;
 }
@@ -607,6 +618,8 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
                    uint32_t lane, bool writes);
 const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, uint8_t space, uint64_t address,
                              uint32_t bytes, uint32_t lane, bool writes);
+/* A bad access of one lane, told to a watcher that decides about them: it is not done, and is no fault. */
+bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, uint32_t lane, bool writes);
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
 bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
