@@ -256,7 +256,7 @@ static const party *another(const stuck *s, const party *p) {
 }
 
 static void report_collective(const stuck *s, const party *p) {
-  check_found f = {.rule = MUSTER_RULE_WARP_MASK, .relation = "lane"};
+  check_found f = {.rule = MUSTER_RULE_WARP_MASK, .relation = "warp"};
   const party *q = another(s, p);
   text lanes, missing, where;
   sentence message;

@@ -110,6 +110,8 @@ enum {
       CHECK_N_PARTS
 };
 
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
 /* stream.c: whether launch (or copy) a is over before b begins, by the order of streams, whatever happened
  * here. In both and in check_spot.launch a copy or fill is CHECK_COPY | memory.order of its event; such a
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
