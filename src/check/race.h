@@ -183,6 +183,7 @@ typedef struct race_block {
   uint64_t id;     /* in its launch */
   uint32_t now;    /* time, from 1 */
   uint32_t base;   /* all threads know each other up to then */
+  uint8_t epoch;   /* counts barriers of all of it; for hints, so it may wrap */
   uint32_t n_warps, n_threads, cluster;
   uint32_t rank;
   race_known known;    /* of everybody in it */

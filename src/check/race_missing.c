@@ -54,6 +54,11 @@ static race_reading smallest(const race_pair *p, const race_step **by) {
     if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
                    p->first->warp, p->first_lane, p->first->time, by))
       return (race_reading)k;
+    /* what the block would have done before the release, had it waited there for all its threads */
+    if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
+        (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
+                           p->first->epoch)))
+      return (race_reading)k;
   }
   return RACE_N_READINGS;
 }
@@ -296,7 +301,7 @@ static void put_between(words *w) {
     base_puts(&w->text,
               w->f->round ? "between the rounds of the loop around " : "between the two accesses of ");
     put_place(w, a);
-  } else if (!w->f->round || from < to) {
+  } else if (from < to) {
     base_puts(&w->text, "between ");
     put_place(w, a);
     base_puts(&w->text, " and ");
