@@ -120,8 +120,17 @@ static inline int32_t race_at(const race_record *r, uint32_t lane) {
 }
 
 #define RACE_LINE 128u
+/* An atomic of one lane to a word, or to two: see race_cell_put. */
+typedef struct race_cell {
+  uint32_t block, time;
+  check_site site;
+  uint8_t warp, level, flags;
+  uint8_t lane_bytes; /* lane * 4 + bytes / 4; 0: none */
+} race_cell;
+
 typedef struct race_line {
   race_record *records;
+  race_cell *cells; /* of each 4 bytes, or NULL */
   uint16_t n, capacity;
   bool syncs; /* a word of it carries a release */
 } race_line;
@@ -138,6 +147,9 @@ void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
  * ordered before it. */
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered);
+/* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word);
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out);
 /* Lanes of a whose bytes overlap those of lane `lane` of b. */
 uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane);
 

@@ -66,7 +66,7 @@ void race_shadow_free(race_shadow *s) {
     for (race_page *p = s->pages[i], *next; p; p = next) {
       next = p->next;
       for (int k = 0; k < PAGE_LINES; k++)
-        free(p->lines[k].records);
+        free(p->lines[k].records), free(p->lines[k].cells);
       free(p);
     }
   free(s->pages);
@@ -195,5 +195,36 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
     l->records = grown, l->capacity = (uint16_t)more;
   }
   l->records[l->n++] = *r;
+  return true;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
+  if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
+    return false;
+  l->cells[word] = (race_cell){.block = r->block,
+                               .time = r->time,
+                               .site = r->site,
+                               .warp = r->warp,
+                               .level = r->level,
+                               .flags = r->flags,
+                               .lane_bytes = (uint8_t)((uint32_t)__builtin_ctz(r->lanes) * 4 + r->bytes / 4)};
+  return true;
+}
+
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out) {
+  const race_cell *c = &l->cells[word];
+  if (!c->lane_bytes)
+    return false;
+  *out = (race_record){.block = c->block,
+                       .time = c->time,
+                       .site = c->site,
+                       .lanes = UINT32_C(1) << c->lane_bytes / 4,
+                       .base = (int16_t)(word * 4),
+                       .bytes = (uint8_t)(c->lane_bytes % 4 * 4),
+                       .flags = c->flags,
+                       .warp = c->warp,
+                       .level = c->level};
   return true;
 }
