@@ -46,11 +46,12 @@ static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32
 }
 
 /* Known to every lane of the second's warp at once, by barriers. */
-static bool all_know(const race_block *b, const race_record *old, uint32_t warp) {
+static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
   if (old->block == b->number && old->time <= b->base)
     return true;
-  if (old->block - b->first >= b->n_blocks) /* of another launch: those are in order */
-    return true;
+  if (old->block - b->first >= b->n_blocks &&
+      ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
+    return true; /* of another launch */
   return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
 }
 
@@ -133,11 +134,12 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
   const race_record *mine = &x->record;
   for (uint32_t left = mine->lanes; left; left &= left - 1) {
     uint32_t k = (uint32_t)__builtin_ctz(left), from = (uint32_t)race_at(mine, k);
-    for (uint32_t word = from < 4 ? 0 : from / 4 - 1; word < RACE_LINE / 4 && word * 4 < from + mine->bytes; word++) {
+    for (uint32_t word = from < 4 ? 0 : from / 4 - 1; word < RACE_LINE / 4 && word * 4 < from + mine->bytes;
+         word++) {
       race_record old;
       if (!race_cell_get(l, word, &old))
         continue;
-      if (!(x->home && old.time <= x->block->base) && !all_know(x->block, &old, mine->warp))
+      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, mine->warp))
         meet(x, &old, line);
       else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
         l->cells[word].lane_bytes = 0;
@@ -156,12 +158,12 @@ static bool in_cell(access *x, uint64_t line) {
   if (l->n && x->home && !x->block->launch.cluster[0])
     settle(l, x->block->base);
   for (uint32_t i = 0; i < l->n; i++)
-    if (!all_know(x->block, &l->records[i], mine->warp))
+    if (!all_know(x->race, x->block, &l->records[i], mine->warp))
       meet(x, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
   if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
-      !all_know(x->block, &old, mine->warp))
+      !all_know(x->race, x->block, &old, mine->warp))
     meet(x, &old, line);
   return race_cell_put(l, mine, word);
 }
@@ -183,13 +185,15 @@ static void in_line(access *x, uint64_t line) {
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    bool known = all_know(x->block, old, mine->warp);
+    bool known = all_know(x->race, x->block, old, mine->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
       known = meet(x, old, line) && !(old->block == mine->block && old->warp == mine->warp);
     if (known && i < 64)
       ordered |= UINT64_C(1) << i;
   }
   meet_itself(x, line);
+  if (x->block->copies && !x->home)
+    race_meet_copies(r, x->block, mine, line);
   if (x->strong_work || (l->syncs && mine->flags & RACE_STRONG))
     for (uint32_t left = mine->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);

@@ -61,12 +61,36 @@ race_line *race_shadow_line(race_shadow *s, uint64_t address) {
   return &p->lines[line % PAGE_LINES];
 }
 
+race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
+  uint64_t line = address / RACE_LINE;
+  race_page *p = s->n_slots ? *slot(s, line / PAGE_LINES) : NULL;
+  while (p && p->number != line / PAGE_LINES)
+    p = p->next;
+  return p ? &p->lines[line % PAGE_LINES] : NULL;
+}
+
+static void forget(race_line *l) {
+  free(l->records);
+  free(l->cells);
+  *l = (race_line){0};
+}
+
+/* Memory is given back: whoever gets it next has nothing to do with what was. */
+void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
+  uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    for (race_page *p = s->pages[i]; p; p = p->next)
+      for (uint32_t k = 0; k < PAGE_LINES; k++)
+        if (p->number * PAGE_LINES + k >= from && p->number * PAGE_LINES + k < to)
+          forget(&p->lines[k]);
+}
+
 void race_shadow_free(race_shadow *s) {
   for (uint32_t i = 0; i < s->n_slots; i++)
     for (race_page *p = s->pages[i], *next; p; p = next) {
       next = p->next;
       for (int k = 0; k < PAGE_LINES; k++)
-        free(p->lines[k].records), free(p->lines[k].cells);
+        forget(&p->lines[k]);
       free(p);
     }
   free(s->pages);
