@@ -170,7 +170,17 @@ typedef struct race_view {
   race_known known;
 } race_view;
 
+/* What a lane has met at a word and not yet taken over. */
+typedef struct race_due {
+  uint64_t chain;                 /* 0: nothing */
+  race_known wide, narrow, loose; /* as of the word */
+  race_known own;                 /* of its own block's heads */
+  uint8_t level;
+  bool acquires, linked;
+} race_due;
+
 typedef struct race_lane {
+  race_due *due;
   race_known own;                  /* beyond what its warp and block know */
   race_known pending[RACE_LEVELS]; /* what a fence of that level would acquire */
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
@@ -235,9 +245,11 @@ typedef struct race_word {
   race_known loose;  /* what it would release if each strong write did */
   race_known wide;   /* of the heads that reach the whole device */
   race_known narrow; /* and of the others */
+  uint64_t chain;    /* of atomics, since a store began it */
   uint64_t version;  /* changes whenever this does */
   race_head *heads;
   uint32_t n_heads, cap_heads;
+  bool crowded; /* not all heads are in the list */
 } race_word;
 
 /* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
@@ -303,6 +315,8 @@ bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t o
 /* A strong access of one lane; `line` holds the records of before it. `looks`: what it reads is used. */
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
                  uint32_t space, check_site site, bool looks);
+/* Before it is asked what a lane knows. */
+void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);
 
 /* ------------------------------------------------------------------ what is said (race_missing.c) */

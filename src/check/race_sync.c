@@ -90,6 +90,13 @@ static void lane_free(race_lane *l) {
   if (!l)
     return;
   race_known_drop(&l->own);
+  if (l->due) {
+    race_known_drop(&l->due->wide);
+    race_known_drop(&l->due->own);
+    race_known_drop(&l->due->narrow);
+    race_known_drop(&l->due->loose);
+    free(l->due);
+  }
   for (int k = 0; k < RACE_LEVELS; k++) {
     race_known_drop(&l->pending[k]);
     view_drop(l->fence[k]);
@@ -250,6 +257,8 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
 
 /* ------------------------------------------------------------------ fences */
 
+static void settle_lanes(race *r, race_block *b, uint32_t warp, uint32_t lanes);
+
 static void set_fence(race_view **at, race_view *v) {
   v->refs++;
   view_drop(*at);
@@ -324,6 +333,7 @@ static void fence(race *r, const sim_event *e) {
   race_warp *w = &b->warps[e->who.warp];
   uint32_t level = race_level_of(e->fence.scope);
   check_site site = check_site_of(r->check, &e->who);
+  settle_lanes(r, b, e->who.warp, e->who.lanes);
   if (e->fence.order != PTX_ORDER_RELEASE)
     for (uint32_t left = e->who.lanes; left; left &= left - 1)
       if (w->lanes[__builtin_ctz(left)])
@@ -341,6 +351,7 @@ static void fence(race *r, const sim_event *e) {
 static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32_t time, check_site via,
                    race_known *to) {
   race_warp *w = &b->warps[warp];
+  settle_lanes(r, b, warp, lanes);
   race_known_join(to, &w->known, &r->failed);
   for (uint32_t left = lanes; left; left &= left - 1) {
     const race_lane *l = w->lanes[__builtin_ctz(left)];
@@ -416,6 +427,7 @@ static void complete(race *r, const sim_event *e) {
   if (living && all) {
     for (uint32_t w = 0; w < b->n_warps; w++) {
       race_warp *v = &b->warps[w];
+      settle_lanes(r, b, w, v->live);
       race_known_join(&b->known, &v->known, &r->failed);
       for (int i = 0; i < SIM_WARP; i++)
         if (v->lanes[i])
@@ -451,6 +463,7 @@ static void warp_meets(race *r, const sim_event *e) {
   uint32_t met = e->collective.met, time = b->now++;
   race_known k = {0};
   if (met == w->exists) {
+    settle_lanes(r, b, e->who.warp, met);
     for (int i = 0; i < SIM_WARP; i++)
       if (w->lanes[i]) {
         race_known_join(&w->known, &w->lanes[i]->own, &r->failed);
@@ -573,6 +586,10 @@ void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes) 
   }
 }
 
+/* Of a word at which more blocks than that release, a reader whose scope is narrower than the device is taken
+ * to have met them all: who released what to its own block is not kept. */
+enum { HEADS = 64 };
+
 /* The first head of a block, or where it would stand. */
 static uint32_t head_at(const race_word *w, uint32_t block, uint32_t level) {
   uint32_t low = 0, high = w->n_heads;
@@ -589,6 +606,11 @@ static uint32_t head_at(const race_word *w, uint32_t block, uint32_t level) {
 
 static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, const race_known *k) {
   uint32_t at = head_at(w, block, level);
+  race_known_join(level == RACE_LEVEL_DEVICE ? &w->wide : &w->narrow, k, &r->failed);
+  if (w->n_heads >= HEADS && level == RACE_LEVEL_DEVICE)
+    w->crowded = true;
+  if (w->crowded && level == RACE_LEVEL_DEVICE)
+    return;
   if (at == w->n_heads || w->heads[at].block != block || w->heads[at].level != level) {
     if (w->n_heads == w->cap_heads) {
       uint32_t more = w->cap_heads ? w->cap_heads * 2 : 2;
@@ -604,7 +626,6 @@ static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, cons
     w->n_heads++;
   }
   race_known_join(&w->heads[at].known, k, &r->failed);
-  race_known_join(level == RACE_LEVEL_DEVICE ? &w->wide : &w->narrow, k, &r->failed);
 }
 
 /* One lane meets what was released at a word. */
@@ -636,14 +657,61 @@ static void take_all(const meeting *m, const race_known *k, uint32_t need, bool 
       take(m, i, k->of[i], need, &memo);
 }
 
+/* What a lane has met at a word is taken over when it is needed: while it polls, a later look at the same
+ * chain says all that the earlier did. */
+static void take_due(race *r, race_block *b, race_lane *l) {
+  race_due *d = l->due;
+  meeting m = {.race = r, .block = b, .lane = l, .level = d->level, .acquires = d->acquires};
+  take_all(&m, &d->wide, RACE_LEVEL_DEVICE, !d->linked);
+  take_all(&m, &d->narrow, RACE_LEVEL_DEVICE, true);
+  take_all(&m, &d->own, RACE_LEVEL_BLOCK, false);
+  take_all(&m, &d->loose, RACE_LEVEL_DEVICE, false);
+  race_known_drop(&d->wide);
+  race_known_drop(&d->own);
+  race_known_drop(&d->narrow);
+  race_known_drop(&d->loose);
+  d->chain = 0;
+}
+
+void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane) {
+  race_lane *l = b->warps[warp].lanes[lane];
+  if (l && l->due && l->due->chain)
+    take_due(r, b, l);
+}
+
+static void settle_lanes(race *r, race_block *b, uint32_t warp, uint32_t lanes) {
+  for (; lanes; lanes &= lanes - 1)
+    race_settle(r, b, warp, (uint32_t)__builtin_ctz(lanes));
+}
+
+static void known_set(race_known *to, const race_known *from) {
+  race_known_drop(to);
+  for (int i = 0; i < RACE_N_READINGS; i++)
+    to->of[i] = race_clock_keep(from->of[i]);
+}
+
 static void take_heads(const meeting *m, const race_word *w, bool linked) {
-  take_all(m, &w->wide, RACE_LEVEL_DEVICE, !linked);
-  take_all(m, &w->narrow, RACE_LEVEL_DEVICE, true);
+  race_lane *l = m->lane;
+  if (!l->due && !(l->due = calloc(1, sizeof *l->due))) {
+    m->race->failed = true;
+    return;
+  }
+  race_due *d = l->due;
+  if (d->chain && (d->chain != w->chain || d->level != m->level || d->acquires != m->acquires))
+    take_due(m->race, m->block, l);
+  d->chain = w->chain, d->level = (uint8_t)m->level, d->acquires = m->acquires, d->linked = linked;
+  known_set(&d->wide, &w->wide);
+  known_set(&d->narrow, &w->narrow);
+  known_set(&d->loose, &w->loose);
   if (!linked)
     return;
+  if (w->crowded)
+    known_set(&d->own, &w->wide);
+  else
+    race_known_drop(&d->own);
   for (uint32_t i = head_at(w, m->block->number, 0); i < w->n_heads && w->heads[i].block == m->block->number;
        i++)
-    take_all(m, &w->heads[i].known, RACE_LEVEL_BLOCK, false);
+    race_known_join(&d->own, &w->heads[i].known, &m->race->failed);
   for (uint32_t i = 0; m->block->launch.cluster[0] && i < w->n_heads; i++)
     if (w->heads[i].level >= RACE_LEVEL_CLUSTER &&
         race_reaches(m->race, m->block, RACE_LEVEL_CLUSTER, w->heads[i].block))
@@ -691,7 +759,7 @@ static race_word *word_new(race *r, uint32_t space, uint64_t at, uint32_t bytes,
     return NULL;
   }
   w->address = at, w->bytes = bytes, w->space = space;
-  w->version = ++r->versions;
+  w->version = w->chain = ++r->versions;
   w->next = *head;
   *head = w;
   line->syncs = true;
@@ -735,13 +803,10 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
     for (; hit && !(word && word->watched); hit &= hit - 1)
       loosen(r, &found, old->block, old->warp, (uint32_t)__builtin_ctz(hit), old->time, old->site);
   }
-  const race_known *loose = word && word->watched ? &word->loose : &found;
   race_memo memo = {0};
   for (int k = 0; k < RACE_N_READINGS; k++)
-    if (loose->of[k] && r->hints > 0) {
-      take(&m, k, loose->of[k], RACE_LEVEL_DEVICE, &memo);
-      r->hints -= loose->of[k]->n;
-    }
+    if (found.of[k])
+      take(&m, k, found.of[k], RACE_LEVEL_DEVICE, &memo);
   if (!word && last && (word = word_new(r, space, at, a->bytes, line)) != NULL) {
     word->block = last->block, word->warp = last->warp, word->level = last->level, word->site = last->site;
     word->lane = (uint32_t)__builtin_ctz(last->lanes);
@@ -804,6 +869,7 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
     last = v;
   }
   if (releases) {
+    race_settle(r, b, a->who->warp, lane);
     race_view *v = view_new(r, b, w, w->lanes[lane], site);
     if (!v)
       return;
