@@ -1,4 +1,5 @@
-/* define.c: what nobody wrote and somebody uses: the rules uninit-*. */
+/* define.c: what nobody wrote and somebody uses: the rules uninit-*. The machine keeps book and tells uses
+ * (src/sim/define.c); here they are put into words. */
 #include <stdlib.h>
 
 #include "check/state.h"
@@ -14,4 +15,62 @@ static void *new(check *c) {
   return p;
 }
 
-const check_part check_part_define = {"define", SIM_WATCH_DEFINED, new, free, NULL};
+static const char *const uses[] = {
+    [SIM_USE_BRANCH] = "decides a branch",
+    [SIM_USE_ADDRESS] = "is used as an address",
+    [SIM_USE_ATOMIC] = "goes into an atomic operation",
+    [SIM_USE_STORE] = "is stored to global memory",
+    [SIM_USE_BARRIER] = "says which barrier, or how many threads",
+    [SIM_USE_CALL] = "decides which function is called",
+};
+static const char *const kinds[] = {
+    [SIM_USE_BRANCH] = "read", [SIM_USE_ADDRESS] = "read",    [SIM_USE_ATOMIC] = "atomic",
+    [SIM_USE_STORE] = "write", [SIM_USE_BARRIER] = "barrier", [SIM_USE_CALL] = "read",
+};
+
+static muster_rule rule_of(uint8_t space) {
+  return space == PTX_SPACE_SHARED   ? MUSTER_RULE_UNINIT_SHARED
+         : space == PTX_SPACE_GLOBAL ? MUSTER_RULE_UNINIT_GLOBAL
+                                     : MUSTER_RULE_UNINIT_LOCAL;
+}
+
+static void put_value(const check *c, const sim_event *e, uint64_t launch, base_text *t) {
+  check_buffer b;
+  if (!e->undefined.read)
+    base_puts(t, "a variable that was never set");
+  else if (e->undefined.known && check_buffer_of(c, launch, e->undefined.space, e->undefined.address, &b))
+    base_putf(t, "a value of %s that nobody wrote", b.name);
+  else
+    base_putf(t, "a value of %s memory that nobody wrote",
+              e->undefined.space == PTX_SPACE_SHARED   ? "shared"
+              : e->undefined.space == PTX_SPACE_GLOBAL ? "global"
+                                                       : "local");
+  base_putf(t, " %s", uses[e->undefined.use]);
+}
+
+static sim_answer event(void *user, const sim_event *e) {
+  check *c = ((define *)user)->check;
+  if (e->kind != SIM_EVENT_UNDEFINED)
+    return SIM_GO_ON;
+  uint32_t lane = (uint32_t)__builtin_ctz(e->who.lanes);
+  base_text t = {0};
+  put_value(c, e, e->who.launch, &t);
+  check_found f = {.rule = rule_of(e->undefined.space),
+                   .message = t.bytes ? t.bytes : "a value that nobody wrote is used",
+                   .sides = {{.kind = kinds[e->undefined.use], .spot = check_spot_of(c, &e->who, lane)}}};
+  if (e->undefined.read) {
+    sim_who read = *e->undefined.read;
+    read.launch = e->who.launch, read.block = e->who.block, read.warp = e->who.warp;
+    f.sides[1] = (check_side){.kind = "read", .spot = check_spot_of(c, &read, lane)};
+    if (e->undefined.known) {
+      f.sides[1].space = e->undefined.space;
+      f.sides[1].address = e->undefined.address;
+      f.sides[1].bytes = e->undefined.bytes;
+    }
+  }
+  check_report(c, &f);
+  base_text_free(&t);
+  return SIM_GO_ON;
+}
+
+const check_part check_part_define = {"define", SIM_WATCH_DEFINED, new, free, event};

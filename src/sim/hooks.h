@@ -140,6 +140,12 @@ typedef struct sim_event {
     struct {
       int use; /* sim_use */
       uint32_t operand;
+      /* Where the value of the first of who.lanes was read: */
+      const sim_who *read; /* NULL: a register that nobody wrote */
+      uint8_t space;
+      bool known; /* bytes and address, and the lane is read->lanes; else another read came between */
+      uint32_t bytes;
+      uint64_t address;
     } undefined;
     struct {
       const sim_word *words;
