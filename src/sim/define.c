@@ -358,18 +358,20 @@ static bool is_param(const sim_func *f, uint32_t reg) {
 /* A new frame. Nobody has written its registers; but only those matter that may be read before they are
  * written. */
 void sim_define_frame(sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes) {
-  for (uint32_t n = 0; n < f->body->n_regs; n++) {
-    slot s = f->reg[n] == SIM_NOWHERE ? (slot){0} : slot_at(w, f, frame, f->reg[n]);
-    if (!s.bad)
-      continue;
-    if (w->undefined)
-      clear(&s, lanes);
-    if (!f->body->n_blocks || !SIM_BIT(f->live, n) || is_param(f, n))
-      continue;
-    SIM_EACH(i, lanes)
-    bad_set(&s, i, s.bytes == 4 ? UINT32_MAX : UINT64_MAX, 0);
-    w->undefined = true;
-  }
+  for (int marking = w->undefined ? 0 : 1; marking < 2;
+       marking++) /* registers share places: first all, then some */
+    for (uint32_t n = 0; n < f->body->n_regs; n++) {
+      slot s = f->reg[n] == SIM_NOWHERE ? (slot){0} : slot_at(w, f, frame, f->reg[n]);
+      if (!s.bad)
+        continue;
+      if (!marking)
+        clear(&s, lanes);
+      if (!marking || !f->body->n_blocks || !SIM_BIT(f->live, n) || is_param(f, n))
+        continue;
+      SIM_EACH(i, lanes)
+      bad_set(&s, i, s.bytes == 4 ? UINT32_MAX : UINT64_MAX, 0);
+      w->undefined = true;
+    }
 }
 
 /* One argument or result from register to register, between two frames. */
