@@ -18,9 +18,9 @@
 enum { DEFAULT_EVENTS = 1 << 16, MAX_DECISIONS = 256 };
 
 typedef struct decision {
-  uint32_t thread, number; /* the read */
+  uint32_t thread, name; /* the read */
   uint32_t location;
-  uint32_t from_thread, from_number; /* the write; WEAK_INITIAL */
+  uint32_t from_thread, from_name; /* the write; WEAK_INITIAL */
 } decision;
 
 typedef struct plan {
@@ -85,8 +85,8 @@ static uint64_t mix(uint64_t z) {
 }
 
 static uint64_t hash_of(const decision *d) {
-  return mix(mix((uint64_t)d->thread << 32 | d->number) +
-             mix((uint64_t)d->from_thread << 32 | d->from_number) * 3);
+  return mix(mix((uint64_t)d->thread << 32 | d->name) +
+             mix((uint64_t)d->from_thread << 32 | d->from_name) * 3);
 }
 
 static void *grow(weak *w, void *items, uint32_t n, uint32_t *capacity, size_t bytes) {
@@ -144,8 +144,8 @@ static bool is_open(const weak *w, uint32_t node) {
 
 /* The node of a decision's read and of its write; false: the run has none such. */
 static bool find(const weak_graph *g, const decision *d, uint32_t *read, uint32_t *from) {
-  *read = weak_graph_node(g, d->thread, d->number);
-  *from = d->from_thread == WEAK_INITIAL ? WEAK_INITIAL : weak_graph_node(g, d->from_thread, d->from_number);
+  *read = weak_graph_node(g, d->thread, d->name);
+  *from = d->from_thread == WEAK_INITIAL ? WEAK_INITIAL : weak_graph_node(g, d->from_thread, d->from_name);
   if (*read == WEAK_NONE || g->nodes[*read].kind != WEAK_READ || g->nodes[*read].location != d->location)
     return false;
   return *from == WEAK_INITIAL || (*from != WEAK_NONE && g->nodes[*from].kind == WEAK_WRITE &&
@@ -249,7 +249,8 @@ static bool circular(const suspect *s, uint8_t *on) {
 
 static bool copy_graph(weak_graph *to, const weak_graph *g) {
   *to = *g;
-  to->thread_of = to->location_at = to->node_of = to->meeting = to->met = (weak_map){0};
+  to->thread_of = to->location_at = to->node_of = to->site_of = to->times = (weak_map){0};
+  to->meeting = to->met = (weak_map){0};
   to->nodes = malloc((g->n_nodes + 1) * sizeof *g->nodes);
   to->threads = malloc((g->n_threads + 1) * sizeof *g->threads);
   to->locations = malloc((g->n_locations + 1) * sizeof *g->locations);
@@ -305,7 +306,7 @@ static void disturb(weak *w, suspect *s, order *o) {
   memcpy(o->values, s->order.values, o->depth * sizeof *o->values);
   uint32_t k = 0;
   for (uint32_t p = s->plan; p != WEAK_NONE; p = w->plans[p].parent, k++)
-    if (w->plans[p].last.thread == n->thread && w->plans[p].last.number == n->number)
+    if (w->plans[p].last.thread == n->thread && w->plans[p].last.name == n->name)
       o->values[k][0] ^= UINT64_C(0x5a5a5a5a5a5a5a5a) >> (bytes < 8 ? 64 - 8 * bytes : 0);
 }
 
@@ -318,7 +319,7 @@ static void compare(weak *w, bool ended) {
     const weak_node *a = &g->nodes[i];
     if (a->kind != WEAK_WRITE || a->thread != r->thread || a->number < r->number)
       continue;
-    uint32_t k = ended ? weak_graph_node(h, a->thread, a->number) : WEAK_NONE;
+    uint32_t k = ended ? weak_graph_node(h, a->thread, a->name) : WEAK_NONE;
     const weak_node *b = k == WEAK_NONE ? NULL : &h->nodes[k];
     s->depends[(size_t)s->at * g->n_nodes + i] = !b || b->kind != a->kind || b->location != a->location ||
                                                  memcmp(b->value, a->value, sizeof a->value) != 0;
@@ -346,10 +347,9 @@ static bool is_candidate(const weak_graph *g, uint32_t read, uint32_t write) {
 
 static decision decide(const weak_graph *g, uint32_t read, uint32_t write) {
   const weak_node *r = &g->nodes[read];
-  decision d = {
-      .thread = r->thread, .number = r->number, .location = r->location, .from_thread = WEAK_INITIAL};
+  decision d = {.thread = r->thread, .name = r->name, .location = r->location, .from_thread = WEAK_INITIAL};
   if (write != WEAK_INITIAL)
-    d.from_thread = g->nodes[write].thread, d.from_number = g->nodes[write].number;
+    d.from_thread = g->nodes[write].thread, d.from_name = g->nodes[write].name;
   return d;
 }
 
@@ -520,9 +520,10 @@ uint32_t weak_source(weak *w, const sim_access *a) {
     if (thread == WEAK_NONE || location == WEAK_NONE)
       break;
     weak_graph_initial(&w->graph, location, a->read[i]);
+    uint32_t name = w->now.depth ? weak_graph_name(&w->graph, a, thread) : 0;
     for (uint32_t k = 0; k < w->now.depth; k++) {
       const decision *d = &w->decisions[k];
-      if (d->thread != thread || d->number != w->graph.threads[thread].count || d->location != location)
+      if (d->thread != thread || d->name != name || d->location != location)
         continue;
       memcpy(a->read[i], w->now.values[k], sizeof a->read[i]);
       w->sources[i] = WEAK_UNDECIDED;

@@ -88,7 +88,8 @@ void weak_graph_free(weak_graph *g) {
   free(g->nodes);
   free(g->threads);
   free(g->locations);
-  weak_map *maps[] = {&g->thread_of, &g->location_at, &g->node_of, &g->meeting, &g->met};
+  weak_map *maps[] = {&g->thread_of, &g->location_at, &g->node_of, &g->site_of,
+                      &g->times,     &g->meeting,     &g->met};
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
     weak_map_free(maps[i]);
 }
@@ -98,6 +99,7 @@ void weak_graph_begin(weak_graph *g) {
   g->n_nodes = g->n_barriers = 0;
   g->first_launch = 0;
   weak_map_clear(&g->node_of);
+  weak_map_clear(&g->times);
   weak_map_clear(&g->meeting);
   weak_map_clear(&g->met);
 }
@@ -162,8 +164,30 @@ void weak_graph_initial(weak_graph *g, uint32_t location, const uint64_t value[2
   memcpy(l->initial, value, sizeof l->initial);
 }
 
-uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t number) {
-  return weak_map_get(&g->node_of, (uint64_t)thread << 32 | number);
+/* Names: 16 bits of the instruction, 15 of its turns in this thread, one for the write of an atomic
+ * operation. */
+enum { TURNS = 1 << 15, SITES = (1 << 16) - 1 };
+
+uint32_t weak_graph_name(weak_graph *g, const sim_access *a, uint32_t thread) {
+  uint64_t key = (uint64_t)(uintptr_t)a->who->insn << 3 ^ (a->element & 7);
+  uint32_t site = weak_map_get(&g->site_of, key);
+  if (site == WEAK_NONE)
+    set(g, &g->site_of, key, site = g->n_sites++);
+  uint32_t times = weak_map_get(&g->times, (uint64_t)thread << 32 | site);
+  times = times == WEAK_NONE ? 0 : times;
+  if (site >= SITES || times >= TURNS)
+    g->unmodelled = "more accesses of a thread than are explored";
+  return site << 16 | (times & (TURNS - 1)) << 1;
+}
+
+uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t name) {
+  return weak_map_get(&g->node_of, (uint64_t)thread << 32 | name);
+}
+
+static void name(weak_graph *g, uint32_t node, uint32_t name) {
+  weak_node *n = &g->nodes[node];
+  n->name = name;
+  set(g, &g->node_of, (uint64_t)n->thread << 32 | name, node);
 }
 
 static weak_node *add(weak_graph *g, uint32_t thread, weak_kind kind) {
@@ -187,7 +211,6 @@ static weak_node *add(weak_graph *g, uint32_t thread, weak_kind kind) {
   else
     g->nodes[t->last].next = i;
   t->last = i;
-  set(g, &g->node_of, (uint64_t)thread << 32 | n->number, i);
   return n;
 }
 
@@ -218,13 +241,15 @@ static void access(weak_graph *g, const sim_access *a, uint32_t lane, uint32_t s
   if (a->reads == false)
     weak_graph_initial(g, location, a->read[lane]);
   use(g, location, thread);
-  uint32_t read = WEAK_NONE;
+  uint32_t read = WEAK_NONE, which = weak_graph_name(g, a, thread);
+  set(g, &g->times, (uint64_t)thread << 32 | which >> 16, (which >> 1 & (TURNS - 1)) + 1);
   if (a->reads) {
     read = g->n_nodes;
     weak_node *n = add(g, thread, WEAK_READ);
     if (!n)
       return;
     describe(n, a);
+    name(g, read, which);
     n->location = location;
     n->source = source == WEAK_NONE ? g->locations[location].last_write : source;
     memcpy(n->value, a->read[lane], sizeof n->value);
@@ -236,6 +261,7 @@ static void access(weak_graph *g, const sim_access *a, uint32_t lane, uint32_t s
   if (!n)
     return;
   describe(n, a);
+  name(g, write, which | (read != WEAK_NONE));
   n->location = location;
   memcpy(n->value, a->written[lane], sizeof n->value);
   n->mate = read;

@@ -15,7 +15,8 @@ typedef struct weak_node {
   uint8_t kind, scope; /* PTX_SCOPE_... */
   bool strong, acquires, releases, sc;
   bool returns;            /* of a read: to a register; those of reductions acquire nothing */
-  uint32_t thread, number; /* the number-th event of its thread */
+  uint32_t thread, number; /* the number-th event of its thread in this run */
+  uint32_t name;           /* which one it is in any run: its instruction, and the how-manieth time */
   uint32_t next;           /* of the thread */
   uint32_t location;
   uint32_t mate;    /* the other half of an atomic operation */
@@ -64,8 +65,9 @@ struct weak_graph {
   uint32_t n_barriers; /* meetings */
   uint32_t run;
   uint64_t first_launch;
-  weak_map thread_of, location_at, node_of, meeting,
-      met;                /* meeting: of a barrier that fills; met: the last */
+  uint32_t n_sites; /* instructions that access memory; each element of a vector for itself */
+  weak_map thread_of, location_at, node_of, site_of, times;
+  weak_map meeting, met;  /* of a barrier: the meeting that fills, and the last */
   bool failed;            /* no memory */
   const char *unmodelled; /* what was met that the model here does not have; NULL */
 };
@@ -79,7 +81,9 @@ uint32_t weak_graph_thread(weak_graph *g, const sim_who *who, uint32_t lane);
 uint32_t weak_graph_location(weak_graph *g, const sim_access *a, uint32_t lane);
 /* Remembers what a location held, if nobody has written it. */
 void weak_graph_initial(weak_graph *g, uint32_t location, const uint64_t value[2]);
-uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t number);
+/* The name of what the lane of this access reads next. */
+uint32_t weak_graph_name(weak_graph *g, const sim_access *a, uint32_t thread);
+uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t name);
 /* Several threads use it and one writes it: the order of its accesses is open. */
 static inline bool weak_is_shared(const weak_graph *g, uint32_t location) {
   const weak_location *l = location == WEAK_NONE ? NULL : &g->locations[location];

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LIT_THREADS = 4, LIT_OPS = 8, LIT_LOCATIONS = 4, LIT_SLOTS = LIT_THREADS * LIT_OPS + LIT_LOCATIONS };
+enum { LIT_THREADS = 4, LIT_OPS = 16, LIT_LOCATIONS = 4, LIT_SLOTS = LIT_THREADS * LIT_OPS + LIT_LOCATIONS };
 
 typedef enum lit_kind {
   LIT_LD,

@@ -155,6 +155,8 @@ static uint32_t evaluate(search *s, int i) {
   if (!e->init) {
     const lit_op *o = &s->test->ops[e->thread][e->op];
     exists = happens(s, e);
+    if (!exists) /* what a later store finds in the register */
+      v = LIT_NOTHING;
     if (exists && e->sort == READ) {
       v = evaluate(s, s->source[i]);
     } else if (exists && e->sort == WRITE) {
