@@ -120,8 +120,17 @@ static inline int32_t race_at(const race_record *r, uint32_t lane) {
 }
 
 #define RACE_LINE 128u
+/* An atomic of one lane to a word, or to two: see race_cell_put. */
+typedef struct race_cell {
+  uint32_t block, time;
+  check_site site;
+  uint8_t warp, level, flags;
+  uint8_t lane_bytes; /* lane * 4 + bytes / 4; 0: none */
+} race_cell;
+
 typedef struct race_line {
   race_record *records;
+  race_cell *cells; /* of each 4 bytes, or NULL */
   uint16_t n, capacity;
   bool syncs; /* a word of it carries a release */
 } race_line;
@@ -130,14 +139,17 @@ typedef struct race_shadow {
   struct race_page **pages; /* hash by number */
   uint32_t n_pages, n_slots;
   struct race_page *last;
-  uint64_t bytes; /* of all of it */
 } race_shadow;
-race_line *race_shadow_line(race_shadow *s, uint64_t address); /* NULL: out of memory */
+race_line *race_shadow_line(race_shadow *s, uint64_t address);       /* NULL: out of memory */
+race_line *race_shadow_peek(const race_shadow *s, uint64_t address); /* NULL: nobody touched it */
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
  * ordered before it. */
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered);
+/* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word);
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out);
 /* Lanes of a whose bytes overlap those of lane `lane` of b. */
 uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane);
 
@@ -190,6 +202,8 @@ typedef struct race_block {
   check_site acquired; /* where one of its threads last met a release, and which */
   uint32_t acquirer;
   uint32_t first, n_blocks; /* numbers of its launch */
+  bool apart;               /* it is not ordered with every other */
+  bool copies;              /* nor with every copy */
   race_warp *warps;
   race_meeting meetings[RACE_BARRIERS];
   race_shadow shared;
@@ -217,6 +231,20 @@ typedef struct race_word {
   uint32_t n_heads, cap_heads;
 } race_word;
 
+/* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
+enum { RACE_APART = 8, RACE_COPIES = 64 };
+typedef struct race_first {
+  uint64_t launch;
+  uint32_t first, n;
+  uint32_t n_apart;
+  uint64_t apart[RACE_APART]; /* launches that began before */
+  uint64_t copies;            /* a bit for each of race.copies */
+} race_first;
+typedef struct race_copy {
+  uint64_t address, bytes, order;
+  bool writes; /* device memory; else it reads it */
+} race_copy;
+
 typedef struct race {
   check *check;
   race_block *blocks[1024]; /* hash */
@@ -225,12 +253,10 @@ typedef struct race {
   race_word *words[4096]; /* hash */
   race_shadow global;
   bool failed;
-  /* accesses of launches: first block numbers, ascending */
-  struct race_first {
-    uint64_t launch;
-    uint32_t first, n;
-  } *launches;
-  uint32_t n_launches, cap_launches;
+  race_first *launches; /* by number */
+  uint32_t n_launches, cap_launches, running;
+  race_copy copies[RACE_COPIES]; /* the latest */
+  uint64_t n_copies;
   struct race_clusters *clusters;
   struct race_pairs *pairs;
   struct race_insn { /* instructions met lately */
@@ -244,6 +270,12 @@ typedef struct race {
 
 race_block *race_block_of(race *r, uint64_t launch, uint64_t block);
 race_block *race_block_numbered(race *r, uint32_t number); /* NULL: it is over */
+/* race_launch.c */
+void race_launch_begin(race *r, const sim_event *e);
+void race_copy_event(race *r, const sim_event *e);
+const race_first *race_launch_at(const race *r, uint64_t launch);
+bool race_launches_ordered(const race *r, const race_block *b, uint32_t other);
+void race_meet_copies(race *r, race_block *b, const race_record *rec, uint64_t line);
 /* Launch and number in it of a block of the run. */
 void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block);
 void race_sync_event(race *r, const sim_event *e);

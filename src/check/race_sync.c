@@ -27,56 +27,15 @@ race_block *race_block_numbered(race *r, uint32_t number) {
   return b;
 }
 
-static const struct race_first *launch_at(const race *r, uint64_t launch) {
-  for (uint32_t i = r->n_launches; i--;)
-    if (r->launches[i].launch == launch)
-      return &r->launches[i];
-  return NULL;
-}
-
 race_block *race_block_of(race *r, uint64_t launch, uint64_t block) {
   race_block *b = r->last;
   if (b && b->id == block && b->launch.id == launch)
     return b;
-  const struct race_first *f = launch_at(r, launch);
+  const race_first *f = race_launch_at(r, launch);
   b = f ? race_block_numbered(r, f->first + (uint32_t)block) : NULL;
   if (b)
     r->last = b;
   return b;
-}
-
-void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block) {
-  uint32_t low = 0, high = r->n_launches;
-  while (high - low > 1) {
-    uint32_t mid = (low + high) / 2;
-    if (r->launches[mid].first <= number)
-      low = mid;
-    else
-      high = mid;
-  }
-  *launch = r->launches[low].launch;
-  *block = number - r->launches[low].first;
-}
-
-static void launch_begin(race *r, const sim_event *e) {
-  const sim_launch *l = e->launch.launch;
-  uint64_t n = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-  if (n >= UINT32_MAX - r->next_block) {
-    check_unjudged(r->check, "more than %u blocks were launched: races are no longer sought", UINT32_MAX);
-    return;
-  }
-  if (r->n_launches == r->cap_launches) {
-    uint32_t more = r->cap_launches ? r->cap_launches * 2 : 64;
-    struct race_first *grown = realloc(r->launches, more * sizeof *grown);
-    if (!grown) {
-      r->failed = true;
-      return;
-    }
-    r->launches = grown, r->cap_launches = more;
-  }
-  r->launches[r->n_launches++] =
-      (struct race_first){.launch = e->who.launch, .first = r->next_block, .n = (uint32_t)n};
-  r->next_block += (uint32_t)n;
 }
 
 /* Which cluster a block is of, in its launch. */
@@ -90,7 +49,7 @@ static uint64_t cluster_of(const check_launch *l, uint64_t block) {
 }
 
 static void block_begin(race *r, const sim_event *e) {
-  const struct race_first *f = launch_at(r, e->who.launch);
+  const race_first *f = race_launch_at(r, e->who.launch);
   const check_launch *l = check_launch_of(r->check, e->who.launch);
   if (!f || !l)
     return;
@@ -111,6 +70,7 @@ static void block_begin(race *r, const sim_event *e) {
   b->cluster = (uint32_t)cluster_of(l, b->id);
   b->rank = e->who.cluster_rank;
   b->first = f->first, b->n_blocks = f->n;
+  b->apart = f->n_apart > 0, b->copies = f->copies;
   for (uint32_t w = 0; w < n_warps; w++) {
     uint32_t left = l->n_threads - w * SIM_WARP;
     b->warps[w].exists = b->warps[w].live = left >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << left) - 1;
@@ -833,11 +793,19 @@ void race_sync_event(race *r, const sim_event *e) {
   switch (e->kind) {
   case SIM_EVENT_LAUNCH:
     r->hints = HINTS;
-    launch_begin(r, e);
+    r->running++;
+    race_launch_begin(r, e);
     break;
   case SIM_EVENT_LAUNCH_END:
     clusters_end(r, e->who.launch);
-    words_free(r);
+    if (--r->running == 0)
+      words_free(r);
+    break;
+  case SIM_EVENT_HOST_COPY:
+    race_copy_event(r, e);
+    break;
+  case SIM_EVENT_FREE:
+    race_shadow_forget(&r->global, e->memory.address, e->memory.bytes);
     break;
   case SIM_EVENT_BLOCK:
     block_begin(r, e);
