@@ -71,6 +71,7 @@ typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } s
 typedef struct sim_access {
   const sim_who *who;
   bool reads, writes; /* both: an atomic or a reduction */
+  bool straight;      /* all 32 lanes, side by side from address[0] on */
   bool returns;       /* the value read goes to a register (atom, not red) */
   uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
   uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
