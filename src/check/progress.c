@@ -457,6 +457,7 @@ static void report_launch(const stuck *s, uint64_t launch) {
 
 void check_stuck(check *c) {
   check_race_flush(c);
+  check_define_flush(c);
   stuck *s = calloc(1, sizeof *s);
   if (!s) {
     check_unjudged(c, "a hang: nobody can move any more; out of memory for who waits for whom");

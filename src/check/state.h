@@ -82,6 +82,8 @@ typedef struct check_found {
 
 /* One finding for each rule, kernel and pair of sites; later ones are counted. Off rules are dropped. */
 void check_report(check *c, const check_found *f);
+/* Whether that rule was broken in that kernel, as far as is known. */
+bool check_was_found(const check *c, muster_rule rule, const char *kernel);
 /* Says once that something could not be judged. */
 void check_unjudged(check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool check_is_on(const check *c, muster_rule r);
@@ -128,6 +130,8 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* define.c: what waits to be reported is. */
+void check_define_flush(check *c);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 
