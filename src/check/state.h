@@ -103,7 +103,7 @@ typedef struct check_part {
 
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
-  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(warp) PART(progress) PART(schedule)
+  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(warp) PART(progress) PART(api) PART(schedule)
 #define PART(name) extern const check_part check_part_##name;
 CHECK_PARTS(PART)
 #undef PART
@@ -130,6 +130,8 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* api.c: the program ends. */
+void check_api_end(check *c);
 /* define.c: what waits to be reported is. */
 void check_define_flush(check *c);
 /* memory.c: which lanes of an access may go on. */

@@ -35,6 +35,10 @@ struct drv_device;
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
 struct drv_op;
+/* The launch of a kernel was refused. */
+void drv_inspect_refused(const char *kernel);
+/* The process or the last context of a device ends: what was not freed, what was not asked for. */
+void drv_inspect_ending(struct drv_device *d);
 void drv_inspect_launched(struct drv_device *d,
                           const struct drv_op *op); /* a launch began: the summary is told */
 

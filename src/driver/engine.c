@@ -524,6 +524,8 @@ bool drv_ended(void) {
  * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
+  for (int i = 0; i < drv_device_count; i++)
+    drv_inspect_ending(&drv_devices[i]);
   ended = true;
   drv_wake();
   drv_unlock();
