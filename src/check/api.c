@@ -59,7 +59,9 @@ static void report(check *c, muster_rule rule, const char *kernel, base_text *me
     check_report(c, &(check_found){.rule = rule,
                                    .kernel = kernel,
                                    .message = message->bytes,
-                                   .sides = {{.kind = rule == MUSTER_RULE_LEAK ? "alloc" : "launch"}}});
+                                   .sides = {{.kind = rule == MUSTER_RULE_LEAK            ? "alloc"
+                                                      : rule == MUSTER_RULE_LAUNCH_FAILED ? "launch"
+                                                                                          : NULL}}});
   base_text_free(message);
 }
 
@@ -172,7 +174,8 @@ void check_api_end(check *c) {
     report(c, MUSTER_RULE_STICKY_ERROR, "", &t);
     a->errors = 0;
   }
-  leaks(a);
+  if (!a->fault[0]) /* after a fault nothing can be freed */
+    leaks(a);
 }
 
 /* ------------------------------------------------------------------ the part */
