@@ -1,0 +1,57 @@
+#!/bin/sh
+# check.sh MUSTER EXPECT [also=RULES] [says=PATTERN]... [OPTION...] -- PROGRAM [ARGUMENT...]: a program under
+# `muster check OPTION...`, judged by its JSON report. RULES are ids, `|` between them; `*` ends a family.
+#   EXPECT clean        exit code 0, no error, no warning
+#   EXPECT note=RULES   the same, and one of the notes is of RULES
+#   EXPECT RULES        exit code 1, an error or a warning of one of RULES, and of no rule outside RULES and `also`
+# PATTERN (grep -E) has to match in the report.
+set -eu
+muster=$1 expect=$2
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+report="$folder/report.json" also='' options=''
+: >"$folder/patterns"
+while [ "$1" != -- ]; do
+  case $1 in
+  also=*) also=${1#also=} ;;
+  says=*) printf '%s\n' "${1#says=}" >>"$folder/patterns" ;;
+  *) options="$options $1" ;;
+  esac
+  shift
+done
+fail() {
+  printf '%s\n' "$1" "command: muster check$options $command"
+  printf -- '--- findings\n'; cat "$folder/findings" 2>/dev/null || true
+  printf -- '--- stdout\n'; head -20 "$folder/stdout"
+  printf -- '--- stderr\n'; head -120 "$folder/stderr"
+  exit 1
+}
+
+code=0
+# shellcheck disable=SC2086 # words
+timeout -k 2 "${CHECK_SECONDS:-60}" "$muster" check --format text --format "json:$report" $options "$@" \
+  >"$folder/stdout" 2>"$folder/stderr" </dev/null || code=$?
+shift
+command=$*
+[ -s "$report" ] || fail "no report; ends with $code"
+
+# A line for each finding: severity, rule.
+grep -oE '"rule": ?"[^"]*", ?"severity": ?"[^"]*"' "$report" | sed 's/[^"]*"[^"]*"[^"]*"\([^"]*\)"[^"]*"[^"]*"[^"]*"\([^"]*\)"/\2 \1/' >"$folder/findings" || true
+pattern() { printf '%s' "$1" | sed 's/\*/[a-z-]*/g'; }
+serious='^(error|warning) '
+case $expect in
+clean | note=*)
+  ! grep -qE "$serious" "$folder/findings" || fail "an error or a warning in a program that is right"
+  [ $code = 0 ] || fail "ends with $code, should be 0"
+  [ "$expect" = clean ] || grep -qE "^note ($(pattern "${expect#note=}"))\$" "$folder/findings" || fail "no note of ${expect#note=}"
+  ;;
+*)
+  grep -qE "$serious($(pattern "$expect"))\$" "$folder/findings" || fail "no finding of $expect"
+  ! grep -E "$serious" "$folder/findings" | grep -qvE " ($(pattern "$expect${also:+|$also}"))\$" || fail "findings of other rules"
+  [ $code = 1 ] || fail "ends with $code, should be 1"
+  ;;
+esac
+while read -r wanted; do
+  grep -qE -e "$wanted" "$report" || fail "nothing in the report matches: $wanted"
+done <"$folder/patterns"
