@@ -6,7 +6,12 @@ enum { BLOCKS = 4, THREADS = 64 };
 
 template <bool fixed> __global__ void largest(const unsigned *in, unsigned *max) {
   unsigned value = in[blockIdx.x * blockDim.x + threadIdx.x];
-  if ((fixed ? *(volatile unsigned *)max : *max) < value)
+  unsigned seen; // not `?:`, which would make both reads volatile
+  if (fixed)
+    seen = *(volatile unsigned *)max;
+  else
+    seen = *max;
+  if (seen < value)
     atomicMax(max, value);
 }
 
