@@ -75,9 +75,9 @@ need() {
   bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;
   esac
   # A machine with a GPU and no package registry runs the tour without the CPU device.
-  have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev $tools"
+  have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev $tools"
   libraries=
-  for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev; do
+  for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev; do
     printf '#include <%s>\n' "${pair%%:*}" | cc -E -x c - >/dev/null 2>&1 || libraries="$libraries ${pair#*:}"
   done
   # shellcheck disable=SC2046,SC2086 # one word a package

@@ -13,7 +13,13 @@
 
 typedef enum kind { FLAG, TEXT, COUNT, NUMBER, SECONDS, DIM, LIST } kind;
 typedef enum who { TOOL, DEVICE, KERNEL } who;
-enum { RUN = 1 << TOOL_RUN, INFO = 1 << TOOL_INFO, PLAN = 1 << TOOL_PLAN };
+enum {
+  RUN = 1 << TOOL_RUN,
+  CHECK = 1 << TOOL_CHECK,
+  MERGE = 1 << TOOL_MERGE,
+  INFO = 1 << TOOL_INFO,
+  PLAN = 1 << TOOL_PLAN
+};
 
 typedef struct row {
   const char *name, *argument;

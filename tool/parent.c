@@ -11,6 +11,8 @@
  */
 #include "tool.h"
 
+#include "muster/check.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,14 +60,37 @@ static double now(void) {
 
 /* ------------------------------------------------------------------ messages */
 
-typedef enum shown { ALWAYS, UNLESS_QUIET, WITH_STATS } shown;
+typedef enum shown { ALWAYS, UNLESS_QUIET, WITH_STATS, REPORTED } shown;
 static const struct {
   const char *name;
   shown shown;
 } kinds[] = {
-    {"fault", ALWAYS}, {"hang", ALWAYS},       {"unmodelled", ALWAYS}, {"failure", ALWAYS},
-    {"error", ALWAYS}, {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
+    {"fault", ALWAYS},   {"hang", ALWAYS},       {"unmodelled", ALWAYS}, {"failure", ALWAYS},
+    {"error", ALWAYS},   {"note", UNLESS_QUIET}, {"stats", WITH_STATS},  {"finding", REPORTED},
+    {"count", REPORTED}, {"unjudged", REPORTED}, {"summary", REPORTED},
 };
+
+/* "ID REST" of process PID into the report. */
+static void report(state *s, const char *kind, const char *pid, const char *text) {
+  muster_report *r = s->child->report;
+  char *rest, *error = NULL;
+  unsigned long long id = strtoull(text, &rest, 10);
+  rest += *rest == ' ';
+  bool good = true;
+  if (!r)
+    return;
+  if (strcmp(kind, "finding") == 0)
+    good = muster_report_add(r, pid, id, rest, &error);
+  else if (strcmp(kind, "count") == 0)
+    muster_report_count(r, pid, id, strtoull(rest, NULL, 10));
+  else if (strcmp(kind, "summary") == 0)
+    good = muster_report_summarise(r, pid, text, &error);
+  else
+    muster_report_unjudged(r, text);
+  if (!good)
+    tool_error("a message of the program cannot be read: %s", error ? error : "out of memory");
+  free(error);
+}
 
 static void message(state *s, char *packet, size_t bytes) {
   packet[bytes] = 0;
@@ -79,6 +104,12 @@ static void message(state *s, char *packet, size_t bytes) {
     s->hang |= strcmp(kinds[i].name, "hang") == 0;
     s->unmodelled |= strcmp(kinds[i].name, "unmodelled") == 0;
     s->failure |= strcmp(kinds[i].name, "failure") == 0;
+    if (kinds[i].shown == REPORTED) {
+      char pid[32];
+      snprintf(pid, sizeof pid, "%ld", strtol(packet + n, NULL, 10));
+      report(s, kinds[i].name, pid, text);
+      return;
+    }
     if (kinds[i].shown == ALWAYS || (kinds[i].shown == UNLESS_QUIET && !s->options->quiet) ||
         (kinds[i].shown == WITH_STATS && s->options->stats && tool_select_launch(s->options, text)))
       tool_print(text);

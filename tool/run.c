@@ -51,6 +51,10 @@ static int run_kernel(const tool_options *o) {
 }
 
 int tool_run(const tool_options *o) {
+  return tool_run_reported(o, NULL);
+}
+
+int tool_run_reported(const tool_options *o, struct muster_report *report) {
   if ((o->gpu && !tool_profile_check(o->gpu)) || !tool_select_begin(o))
     return TOOL_USAGE;
   if (!o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
@@ -75,8 +79,11 @@ int tool_run(const tool_options *o) {
   bool source = tool_has_suffix(name, ".cu");
   int code = source ? tool_compile(name, TOOL_EXECUTABLE, o, &made) : tool_program_find(name, &path);
   if (code == TOOL_OK) {
-    tool_child child = {
-        .argv = o->rest, .path = source ? made : path, .watched = true, .seconds = o->time_limit};
+    tool_child child = {.argv = o->rest,
+                        .path = source ? made : path,
+                        .watched = true,
+                        .seconds = o->time_limit,
+                        .report = report};
     code = tool_parent_run(&child, o);
   }
   tool_compile_clean(made);

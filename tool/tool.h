@@ -100,12 +100,16 @@ typedef struct tool_child {
   char **argv;      /* with `path`: a program to execute ... */
   const char *path; /* ... found there */
   int (*function)(
-      const tool_options *o); /* or: a function to run in the child; its result is the exit code */
-  bool watched;               /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
-  double seconds;             /* time limit; 0: none */
+      const tool_options *o);   /* or: a function to run in the child; its result is the exit code */
+  bool watched;                 /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
+  double seconds;               /* time limit; 0: none */
+  struct muster_report *report; /* of muster check; NULL */
 } tool_child;
-/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). */
+/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). What the
+ * inspection says goes to c->report. */
 int tool_parent_run(const tool_child *c, const tool_options *o);
+/* What `muster run` does with these options, with findings to `report` if it is not NULL. */
+int tool_run_reported(const tool_options *o, struct muster_report *report);
 
 /* ------------------------------------------------------------------ select.c: which launches count */
 /* Reads --kernel-regex; false, having said why, if it is no regular expression. */
@@ -124,6 +128,8 @@ const char *tool_folder(void);
 
 /* ------------------------------------------------------------------ the commands */
 int tool_run(const tool_options *o);
+int tool_check(const tool_options *o);
+int tool_merge(const tool_options *o);
 int tool_info(const tool_options *o);
 int tool_plan(const tool_options *o);
 

@@ -71,7 +71,7 @@ static CUresult device_start(drv_device *d) {
       .memory_bytes = d->memory_bytes,
       .seed = s->seed,
       .device_index = (uint32_t)d->ordinal,
-      .workers = s->threads,
+      .workers = s->check ? 1 : s->threads, /* what is watched runs on one */
       .lockstep = d->profile->cc < 70,
       .print = drv_print_take,
       .print_user = d,
@@ -83,6 +83,8 @@ static CUresult device_start(drv_device *d) {
                        "device %d cannot be made: no memory, or its address range is taken", d->ordinal);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  if (!drv_inspect_begin(d))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   d->sticky = CUDA_SUCCESS;
   d->state = SIM_IDLE;
   d->running = 0;
@@ -142,6 +144,7 @@ void drv_context_free(drv_context *c) {
   if (d->primary == c)
     d->primary = NULL;
   if (!d->contexts && d->sim) {
+    drv_inspect_end(d);
     sim_device_free(d->sim);
     d->sim = NULL;
     d->sticky = CUDA_SUCCESS;

@@ -28,6 +28,14 @@
   CUresult drv_old_##base##suffix parameters;
 #include "driver/driver.def"
 
+/* ------------------------------------------------------------------ the inspection (inspect.c) */
+
+struct drv_device;
+/* Puts the checker on a new machine if the session asks for it; false: it could not be made. */
+bool drv_inspect_begin(struct drv_device *d);
+void drv_inspect_end(struct drv_device *d);
+void drv_inspect_launched(struct drv_device *d); /* a launch ended: the summary is told */
+
 /* ------------------------------------------------------------------ handles (handle.c) */
 
 typedef enum drv_kind {
@@ -72,11 +80,12 @@ typedef struct drv_device {
   uint32_t primary_users;
   unsigned primary_flags;
   drv_pool default_pool, *pool;
-  uint64_t extra_ns; /* what copies and launches took, on top of the machine's clock */
-  uint32_t running;  /* launches in the machine */
-  sim_state state;   /* of the machine, as it last said */
-  bool poked;        /* something happened that may let a machine go on which said it cannot */
-  base_text printed; /* by kernels, until the program's next synchronisation */
+  uint64_t extra_ns;   /* what copies and launches took, on top of the machine's clock */
+  uint32_t running;    /* launches in the machine */
+  struct check *check; /* NULL: nobody inspects */
+  sim_state state;     /* of the machine, as it last said */
+  bool poked;          /* something happened that may let a machine go on which said it cannot */
+  base_text printed;   /* by kernels, until the program's next synchronisation */
 } drv_device;
 
 typedef struct drv_context {

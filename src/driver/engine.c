@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/check.h"
 #include "driver/drv.h"
 
 enum {
@@ -349,6 +350,7 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
+    drv_inspect_launched(d);
     drv_op_done(status.user);
     *moved = true;
     return true;
@@ -435,7 +437,9 @@ static bool hang_proven(void) {
 
 static void end_hang(void) {
   for (int i = 0; i < drv_device_count; i++)
-    if (drv_devices[i].contexts)
+    if (drv_devices[i].check)
+      check_stuck(drv_devices[i].check);
+    else if (drv_devices[i].contexts)
       drv_say_hang(&drv_devices[i]);
   if (muster_session_get()->exit_on_hang) {
     for (int i = 0; i < drv_device_count; i++)

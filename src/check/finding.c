@@ -1,0 +1,166 @@
+/* finding.c: what was found, each thing once. A finding is one for its rule, kernel and pair of instructions;
+ * the owner is told at its first occurrence, and later how often it was met. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/state.h"
+
+typedef struct found {
+  muster_rule rule;
+  const char *kernel;
+  check_site sites[MUSTER_ACCESSES];
+  uint64_t count, told;
+} found;
+
+typedef struct reason {
+  struct reason *next;
+  char text[];
+} reason;
+
+struct check_findings {
+  found *all;
+  uint32_t n, capacity;
+  reason *reasons;
+};
+
+struct check_findings *check_findings_new(void) {
+  return calloc(1, sizeof(struct check_findings));
+}
+
+void check_findings_free(struct check_findings *f) {
+  if (!f)
+    return;
+  for (reason *r = f->reasons, *next; r; r = next) {
+    next = r->next;
+    free(r);
+  }
+  free(f->all);
+  free(f);
+}
+
+void check_findings_counts(check *c) {
+  struct check_findings *f = c->findings;
+  for (uint32_t i = 0; i < f->n; i++)
+    if (f->all[i].count != f->all[i].told) {
+      f->all[i].told = f->all[i].count;
+      c->sink.count(c->sink.user, i + 1, f->all[i].count);
+    }
+}
+
+/* ------------------------------------------------------------------ sides in words */
+
+static const char *space_name(uint8_t space) {
+  switch (space) {
+  case PTX_SPACE_GLOBAL:
+    return "global";
+  case PTX_SPACE_SHARED:
+    return "shared";
+  case PTX_SPACE_LOCAL:
+    return "local";
+  case PTX_SPACE_CONST:
+    return "const";
+  case PTX_SPACE_PARAM:
+    return "param";
+  default:
+    return NULL;
+  }
+}
+
+/* Reports hold no addresses: a buffer and an offset in it. */
+static void put_address(const check *c, const check_side *s, muster_access *out, char *room, size_t bytes) {
+  sim_allocation a;
+  if (s->space != PTX_SPACE_GLOBAL) {
+    out->offset = s->address;
+    out->buffer = s->space ? space_name(s->space) : NULL;
+    return;
+  }
+  if (!sim_memory_find(c->device, s->address, &a))
+    return;
+  out->offset = s->address - a.address;
+  if (a.name)
+    snprintf(room, bytes, "%s", a.name);
+  else
+    snprintf(room, bytes, "allocation %llu", (unsigned long long)a.number);
+  out->buffer = room;
+}
+
+void check_report(check *c, const check_found *f) {
+  struct check_findings *all = c->findings;
+  if (!check_is_on(c, f->rule))
+    return;
+  const check_launch *l = check_launch_of(c, f->launch ? f->launch : f->sides[0].spot.launch);
+  const char *kernel = f->kernel ? f->kernel : l ? l->kernel : "";
+  for (uint32_t i = 0; i < all->n; i++) {
+    found *k = &all->all[i];
+    if (k->rule == f->rule && k->sites[0] == f->sides[0].spot.site && k->sites[1] == f->sides[1].spot.site &&
+        strcmp(k->kernel, kernel) == 0) {
+      k->count++;
+      return;
+    }
+  }
+  if (all->n == all->capacity) {
+    uint32_t more = all->capacity ? all->capacity * 2 : 64;
+    found *grown = realloc(all->all, more * sizeof *grown);
+    if (!grown) {
+      check_unjudged(c, "out of memory: a finding could not be kept");
+      return;
+    }
+    all->all = grown, all->capacity = more;
+  }
+  all->all[all->n++] = (found){.rule = f->rule,
+                               .kernel = kernel,
+                               .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
+                               .count = 1,
+                               .told = 1};
+
+  const muster_rule_row *row = muster_rule_get(f->rule);
+  char rooms[MUSTER_ACCESSES][256];
+  muster_finding out = {.rule = f->rule,
+                        .severity = f->note     ? MUSTER_NOTE
+                                    : f->milder ? MUSTER_WARNING
+                                                : row->severity,
+                        .kernel = kernel,
+                        .launch = l ? l->id : 0,
+                        .relation = f->relation,
+                        .message = f->message,
+                        .count = 1,
+                        .n_waiting = f->n_waiting};
+  for (int i = 0; i < MUSTER_ACCESSES && f->sides[i].kind; i++) {
+    const check_side *s = &f->sides[i];
+    muster_access *a = &out.accesses[out.n_accesses++];
+    *a = (muster_access){.kind = s->kind, .space = space_name(s->space), .bytes = s->bytes};
+    check_place_fill(c, &s->spot, a);
+    put_address(c, s, a, rooms[i], sizeof rooms[i]);
+    if (a->func && l && strcmp(a->func, l->kernel) == 0)
+      a->func = NULL;
+  }
+  out.missing.what = f->missing, out.missing.text = f->missing_text;
+  if (f->missing_site) {
+    muster_access place = {0};
+    check_place_fill(c, &(check_spot){.site = f->missing_site}, &place);
+    out.missing.file = place.file, out.missing.line = place.line, out.missing.ptx_line = place.ptx_line;
+  }
+  memcpy(out.waiting, f->waiting, sizeof out.waiting);
+  out.residency.needed = f->needed, out.residency.fits = f->fits;
+  out.residency.limit = f->limit, out.residency.launch = f->launch_that_fits;
+  c->sink.finding(c->sink.user, all->n, &out);
+}
+
+void check_unjudged(check *c, const char *format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  for (const reason *r = c->findings->reasons; r; r = r->next)
+    if (strcmp(r->text, text) == 0)
+      return;
+  reason *r = malloc(sizeof *r + strlen(text) + 1);
+  if (r) {
+    strcpy(r->text, text);
+    r->next = c->findings->reasons;
+    c->findings->reasons = r;
+  }
+  c->sink.unjudged(c->sink.user, text);
+}

@@ -1,0 +1,67 @@
+/* watch.c: the checker as a watcher: what the machine tells goes to each part in turn. */
+#include <stdlib.h>
+
+#include "check/state.h"
+
+static const check_part *const parts[] = {
+#define PART(name) &check_part_##name,
+    CHECK_PARTS(PART)
+#undef PART
+};
+
+static sim_answer event(void *user, const sim_event *e) {
+  check *c = user;
+  sim_answer answer = SIM_GO_ON;
+  if (e->kind == SIM_EVENT_LAUNCH)
+    check_places_event(c, e);
+  for (int i = 0; i < CHECK_N_PARTS; i++)
+    if (parts[i]->event && parts[i]->event(c->parts[i], e) == SIM_YIELD)
+      answer = SIM_YIELD;
+  if (e->kind == SIM_EVENT_LAUNCH_END)
+    check_findings_counts(c);
+  return answer;
+}
+
+static uint32_t allow(void *user, const sim_access *a, uint32_t legal) {
+  return check_memory_allow(user, a, legal);
+}
+
+check *check_new(const check_options *o, const check_sink *sink, sim_device *d) {
+  check *c = calloc(1, sizeof *c);
+  if (!c)
+    return NULL;
+  c->options = *o;
+  c->sink = *sink;
+  c->device = d;
+  c->places = check_places_new();
+  c->findings = check_findings_new();
+  bool whole = c->places && c->findings;
+  c->watcher = (sim_watcher){.user = c, .event = event, .allow = allow};
+  for (int i = 0; i < CHECK_N_PARTS; i++) {
+    c->parts[i] = parts[i]->new(c);
+    whole &= c->parts[i] != NULL;
+    c->watcher.watch |= parts[i]->watch;
+  }
+  if (whole)
+    return c;
+  check_free(c);
+  return NULL;
+}
+
+void check_free(check *c) {
+  if (!c)
+    return;
+  for (int i = 0; i < CHECK_N_PARTS; i++)
+    parts[i]->free(c->parts[i]);
+  check_findings_free(c->findings);
+  check_places_free(c->places);
+  free(c);
+}
+
+const sim_watcher *check_watcher(check *c) {
+  return &c->watcher;
+}
+
+void check_end(check *c) {
+  check_findings_counts(c);
+}
