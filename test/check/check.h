@@ -1,4 +1,5 @@
-// check.h: what the programs of this folder share. They are ordinary CUDA programs: nothing here knows muster.
+// check.h: what the programs of this folder share. They are ordinary CUDA programs: nothing here knows
+// muster.
 #ifndef CHECK_H
 #define CHECK_H
 

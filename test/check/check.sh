@@ -1,20 +1,21 @@
 #!/bin/sh
-# check.sh MUSTER EXPECT [also=RULES] [says=PATTERN]... [OPTION...] -- PROGRAM [ARGUMENT...]: a program under
+# check.sh MUSTER EXPECT [also=RULES] [never=RULES] [says=PATTERN]... [OPTION...] -- PROGRAM [ARGUMENT...]: a program under
 # `muster check OPTION...`, judged by its JSON report. RULES are ids, `|` between them; `*` ends a family.
 #   EXPECT clean        exit code 0, no error, no warning
 #   EXPECT note=RULES   the same, and one of the notes is of RULES
 #   EXPECT RULES        exit code 1, an error or a warning of one of RULES, and of no rule outside RULES and `also`
-# PATTERN (grep -E) has to match in the report.
+# Rules of `never` are not found at all, not as a note either. PATTERN (grep -E) has to match a line of the report.
 set -eu
 muster=$1 expect=$2
 shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-report="$folder/report.json" also='' options=''
+report="$folder/report.json" also='' never='' options=''
 : >"$folder/patterns"
 while [ "$1" != -- ]; do
   case $1 in
   also=*) also=${1#also=} ;;
+  never=*) never=${1#never=} ;;
   says=*) printf '%s\n' "${1#says=}" >>"$folder/patterns" ;;
   *) options="$options $1" ;;
   esac
@@ -37,7 +38,7 @@ command=$*
 [ -s "$report" ] || fail "no report; ends with $code"
 
 # A line for each finding: severity, rule.
-grep -oE '"rule": ?"[^"]*", ?"severity": ?"[^"]*"' "$report" | sed 's/[^"]*"[^"]*"[^"]*"\([^"]*\)"[^"]*"[^"]*"[^"]*"\([^"]*\)"/\2 \1/' >"$folder/findings" || true
+tr -d '\n' <"$report" | grep -oE '"rule": *"[^"]*", *"severity": *"[^"]*"' | awk -F'"' '{ print $8, $4 }' >"$folder/findings" || true
 pattern() { printf '%s' "$1" | sed 's/\*/[a-z-]*/g'; }
 serious='^(error|warning) '
 case $expect in
@@ -52,6 +53,7 @@ clean | note=*)
   [ $code = 1 ] || fail "ends with $code, should be 1"
   ;;
 esac
+[ -z "$never" ] || ! grep -qE " ($(pattern "$never"))\$" "$folder/findings" || fail "a finding of $never"
 while read -r wanted; do
   grep -qE -e "$wanted" "$report" || fail "nothing in the report matches: $wanted"
 done <"$folder/patterns"

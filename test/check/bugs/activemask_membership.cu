@@ -1,7 +1,7 @@
 // broken: warp-mask|shuffle-source
 // options: --schedules 64
-// Lanes that leave a loop at different times ask which of them are there, and read from lane 0. Nothing says that lane 0
-// is among those who are: it is in some schedules, in others it is not. (moderngpu/moderngpu#36)
+// Lanes that leave a loop at different times ask which of them are there, and read from lane 0. Nothing says
+// that lane 0 is among those who are: it is in some schedules, in others it is not. (moderngpu/moderngpu#36)
 #include "../check.h"
 
 enum { LANES = 32 };

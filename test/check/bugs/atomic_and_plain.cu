@@ -1,5 +1,6 @@
 // broken: race-global
-// One block adds to a word with atomics, another reads it with a plain load: an atomic on one side makes no race safe.
+// One block adds to a word with atomics, another reads it with a plain load: an atomic on one side makes no
+// race safe.
 #include "../check.h"
 
 enum { THREADS = 64 };

@@ -1,7 +1,8 @@
 // broken: warp-mask
 // also: deadlock-barrier
-// A ballot that names all lanes, in a branch that some of them take; the others wait at the block barrier behind it.
-// (ComputationalRadiationPhysics/picongpu#2600, alpaka-group/mallocMC#145, fireice-uk/xmr-stak#1569)
+// A ballot that names all lanes, in a branch that some of them take; the others wait at the block barrier
+// behind it. (ComputationalRadiationPhysics/picongpu#2600, alpaka-group/mallocMC#145,
+// fireice-uk/xmr-stak#1569)
 #include "../check.h"
 
 enum { THREADS = 64, WANT = 8 };

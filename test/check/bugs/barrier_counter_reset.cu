@@ -1,7 +1,7 @@
 // broken: deadlock-spin
 // options: --schedules 64
-// A grid barrier with one counter that the last block sets back to 0, the sign to go. A fast block arrives at the
-// next barrier before a slow one has seen the 0, and both wait for ever. (rapidsai/cuml#458)
+// A grid barrier with one counter that the last block sets back to 0, the sign to go. A fast block arrives at
+// the next barrier before a slow one has seen the 0, and both wait for ever. (rapidsai/cuml#458)
 #include "../check.h"
 
 enum { BLOCKS = 4, THREADS = 64, ROUNDS = 4 };

@@ -1,6 +1,6 @@
 // broken: barrier-divergence
-// A barrier that was put in against a race, at a place where only some of the warps come by: they meet the others at a
-// barrier further down. (ggml-org/llama.cpp#13438)
+// A barrier that was put in against a race, at a place where only some of the warps come by: they meet the
+// others at a barrier further down. (ggml-org/llama.cpp#13438)
 #include "../check.h"
 
 enum { THREADS = 128, BUSY = 64 };

@@ -1,6 +1,6 @@
 // broken: barrier-divergence
-// A barrier in a loop over items that do not divide by the threads: in the last round some threads have left it.
-// (acts-project/acts#307)
+// A barrier in a loop over items that do not divide by the threads: in the last round some threads have left
+// it. (acts-project/acts#307)
 #include "../check.h"
 
 enum { THREADS = 128, ITEMS = 200 };

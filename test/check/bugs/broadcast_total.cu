@@ -1,7 +1,8 @@
 // broken: race-shared
 // nvcc: -Xcicc -O0
-// One thread writes the total, all read it, and the barrier comes later. The optimiser moves the read behind that
-// barrier, so that no tool sees the fault in what runs; without it the fault is there. (zjin-lcf/HeCBench#254)
+// One thread writes the total, all read it, and the barrier comes later. The optimiser moves the read behind
+// that barrier, so that no tool sees the fault in what runs; without it the fault is there.
+// (zjin-lcf/HeCBench#254)
 #include "../check.h"
 
 enum { THREADS = 128 };

@@ -1,9 +1,9 @@
 // broken: missing-proxy-fence
 // nvcc: -arch=sm_90
 // options: --gpu h200
-// Threads fill a tile, meet, and one of them has it copied out in bulk. The copy reads through the asynchronous proxy,
-// for which the block barrier is not enough.
-// (deepseek-ai/DeepEP#642, sgl-project/sglang#39124, NVIDIA/TransformerEngine#2695)
+// Threads fill a tile, meet, and one of them has it copied out in bulk. The copy reads through the
+// asynchronous proxy, for which the block barrier is not enough. (deepseek-ai/DeepEP#642,
+// sgl-project/sglang#39124, NVIDIA/TransformerEngine#2695)
 #include "../check.h"
 
 enum { THREADS = 128, BYTES = THREADS * 4 };

@@ -1,7 +1,7 @@
 // broken: race-shared|barrier-divergence
-// Warps skip a tile that is all zeros, as words in shared memory say. A warp that skips writes its word for the next
-// tile while others still read the words of this one; then some skip, some do not, and they wait at different
-// barriers. (ggml-org/llama.cpp#13742)
+// Warps skip a tile that is all zeros, as words in shared memory say. A warp that skips writes its word for
+// the next tile while others still read the words of this one; then some skip, some do not, and they wait at
+// different barriers. (ggml-org/llama.cpp#13742)
 #include "../check.h"
 
 enum { WARPS = 4, THREADS = WARPS * 32, TILES = 4 };

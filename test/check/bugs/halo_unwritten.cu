@@ -1,6 +1,6 @@
 // broken: uninit-shared
-// The cell right of the tile is loaded where there is an element for it, and read in every block: in the last one it
-// holds whatever lay there. (dlsys-course/examples#1)
+// The cell right of the tile is loaded where there is an element for it, and read in every block: in the last
+// one it holds whatever lay there. (dlsys-course/examples#1)
 #include "../check.h"
 
 enum { BLOCKS = 2, THREADS = 64, ITEMS = BLOCKS * THREADS };

@@ -1,11 +1,12 @@
 // broken: race-global|missing-release
-// Thread 0 says that its block is done with the histogram as soon as it is done itself: the fence is there, the
-// block barrier before it is not. (NVIDIA/cccl#10627)
+// Thread 0 says that its block is done with the histogram as soon as it is done itself: the fence is there,
+// the block barrier before it is not. (NVIDIA/cccl#10627)
 #include "../check.h"
 
 enum { BLOCKS = 4, THREADS = 256, BINS = 16 };
 
-template <bool fixed> __global__ void count(const unsigned *in, unsigned *bins, unsigned *done, unsigned *out) {
+template <bool fixed>
+__global__ void count(const unsigned *in, unsigned *bins, unsigned *done, unsigned *out) {
   __shared__ bool last;
   atomicAdd(&bins[in[threadIdx.x] % BINS], 1);
   if (fixed)

@@ -1,6 +1,6 @@
 // broken: barrier-divergence|race-shared
-// One lane leaves a section early, past the barrier in it, and meets the next barrier while its block is at this one:
-// the barriers pair up wrongly. (numba/numba#2655)
+// One lane leaves a section early, past the barrier in it, and meets the next barrier while its block is at
+// this one: the barriers pair up wrongly. (numba/numba#2655)
 #include "../check.h"
 
 enum { THREADS = 64, LAST = THREADS - 1 };

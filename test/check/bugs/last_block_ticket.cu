@@ -1,11 +1,12 @@
 // broken: missing-acquire
-// The last block reads every block's partial sum after a ticket, and nothing keeps its reads behind that ticket:
-// the writers fence, the reader does not. (pytorch/pytorch#128455)
+// The last block reads every block's partial sum after a ticket, and nothing keeps its reads behind that
+// ticket: the writers fence, the reader does not. (pytorch/pytorch#128455)
 #include "../check.h"
 
 enum { BLOCKS = 16, THREADS = 64 };
 
-template <bool fixed> __global__ void sum(const unsigned *in, unsigned *partial, unsigned *ticket, unsigned *out) {
+template <bool fixed>
+__global__ void sum(const unsigned *in, unsigned *partial, unsigned *ticket, unsigned *out) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = in[blockIdx.x];

@@ -1,7 +1,7 @@
 // broken: deadlock-spin
 // also: warp-mask
-// Every lane takes one lock. The lane that has it waits for its mates behind the loop, as all lanes did before Volta,
-// and they wait for the lock. (forums.developer.nvidia.com/t/9202)
+// Every lane takes one lock. The lane that has it waits for its mates behind the loop, as all lanes did
+// before Volta, and they wait for the lock. (forums.developer.nvidia.com/t/9202)
 #include "../check.h"
 
 enum { LANES = 32 };

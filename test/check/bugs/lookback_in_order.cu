@@ -1,13 +1,14 @@
 // note: needs-fairness
 // options: --gpu t4 --schedules 64
-// Block i waits for block i - 1, which is there only if blocks start in the order of their index: nothing says that
-// they do. The repaired form draws its tile when it runs. 48 KiB a block: fewer are resident than there are.
-// (NVIDIA/cub#245)
+// Block i waits for block i - 1, which is there only if blocks start in the order of their index: nothing
+// says that they do. The repaired form draws its tile when it runs. 48 KiB a block: fewer are resident than
+// there are. (NVIDIA/cub#245)
 #include "../check.h"
 
 enum { BLOCKS = 64, THREADS = 32, SHARED_BYTES = 48 << 10 };
 
-template <bool fixed> __global__ void scan(const unsigned *in, unsigned *prefix, unsigned *ready, unsigned *drawn) {
+template <bool fixed>
+__global__ void scan(const unsigned *in, unsigned *prefix, unsigned *ready, unsigned *drawn) {
   if (threadIdx.x != 0)
     return;
   unsigned tile = fixed ? atomicAdd(drawn, 1) : blockIdx.x, before = 0;

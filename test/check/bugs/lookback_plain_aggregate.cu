@@ -1,6 +1,6 @@
 // broken: missing-release|missing-acquire
-// A scan by looking back: the state of a tile is an atomic, its value a plain word, and no fence stands between them
-// on either side. (JuliaGPU/AcceleratedKernels.jl#98)
+// A scan by looking back: the state of a tile is an atomic, its value a plain word, and no fence stands
+// between them on either side. (JuliaGPU/AcceleratedKernels.jl#98)
 #include "../check.h"
 
 enum { BLOCKS = 8, THREADS = 32, NOTHING = 0, AGGREGATE, PREFIX };

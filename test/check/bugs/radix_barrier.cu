@@ -1,6 +1,7 @@
 // broken: missing-release|race-global
-// All blocks count into one histogram, meet at a barrier of their own and read it. Thread 0 arrives with release
-// and waits with acquire, but nobody waited for the counts of its block's other warps. (flashinfer-ai/flashinfer#5251)
+// All blocks count into one histogram, meet at a barrier of their own and read it. Thread 0 arrives with
+// release and waits with acquire, but nobody waited for the counts of its block's other warps.
+// (flashinfer-ai/flashinfer#5251)
 #include "../check.h"
 
 enum { BLOCKS = 4, THREADS = 256, BINS = 16 };
@@ -18,7 +19,8 @@ template <bool fixed> __device__ void all_blocks(unsigned *arrived) {
   __syncthreads();
 }
 
-template <bool fixed> __global__ void count(const unsigned *in, unsigned *bins, unsigned *arrived, unsigned *out) {
+template <bool fixed>
+__global__ void count(const unsigned *in, unsigned *bins, unsigned *arrived, unsigned *out) {
   atomicAdd(&bins[in[threadIdx.x] % BINS], 1);
   all_blocks<fixed>(arrived);
   if (threadIdx.x < BINS)

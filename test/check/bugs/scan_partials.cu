@@ -1,6 +1,6 @@
 // broken: missing-release
-// Each block leaves its partial result and raises a flag; the next one waits, fences and reads. No fence stands between
-// the result and the flag. (kokkos/kokkos#2681)
+// Each block leaves its partial result and raises a flag; the next one waits, fences and reads. No fence
+// stands between the result and the flag. (kokkos/kokkos#2681)
 #include "../check.h"
 
 enum { BLOCKS = 8, THREADS = 32 };

@@ -1,6 +1,6 @@
 // broken: race-shared
-// A block-wide sum in a loop: one round's sum still reads the scratch words that the next round's writes. One barrier
-// more at the end of a round, or two scratch arrays in turn. (flashinfer-ai/flashinfer#3624)
+// A block-wide sum in a loop: one round's sum still reads the scratch words that the next round's writes. One
+// barrier more at the end of a round, or two scratch arrays in turn. (flashinfer-ai/flashinfer#3624)
 #include "../check.h"
 
 enum { WARPS = 4, THREADS = WARPS * 32, ROUNDS = 3 };

@@ -1,6 +1,6 @@
 // broken: uninit-shared
-// Shared memory read before anybody wrote it: on a GPU it often still holds the words of an earlier launch, and looks
-// as if it kept them. (numba/numba#6076)
+// Shared memory read before anybody wrote it: on a GPU it often still holds the words of an earlier launch,
+// and looks as if it kept them. (numba/numba#6076)
 #include "../check.h"
 
 enum { THREADS = 32 };

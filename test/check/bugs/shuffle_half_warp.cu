@@ -1,7 +1,7 @@
 // broken: warp-mask
 // also: deadlock-barrier
-// A shuffle that names all lanes in the branch of the first half of a warp; the second half waits at the block barrier.
-// With the mask of the branch's ballot it is right. (forums.developer.nvidia.com/t/265242)
+// A shuffle that names all lanes in the branch of the first half of a warp; the second half waits at the
+// block barrier. With the mask of the branch's ballot it is right. (forums.developer.nvidia.com/t/265242)
 #include "../check.h"
 
 enum { LANES = 32 };

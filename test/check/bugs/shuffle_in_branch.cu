@@ -1,6 +1,6 @@
 // broken: warp-mask
-// A shuffle that names all lanes, reached only by those whose pixel counts; the rest goes on to the next warp barrier.
-// (uzh-rpg/vilib#5)
+// A shuffle that names all lanes, reached only by those whose pixel counts; the rest goes on to the next warp
+// barrier. (uzh-rpg/vilib#5)
 #include "../check.h"
 
 enum { LANES = 32 };

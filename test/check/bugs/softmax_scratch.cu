@@ -1,6 +1,6 @@
 // broken: race-warp
-// The first lanes add up what each warp left; lane 0 writes the total over a word that its mates still read. They are
-// fewer than a warp, so the barrier between takes their mask. (pytorch/pytorch#20182)
+// The first lanes add up what each warp left; lane 0 writes the total over a word that its mates still read.
+// They are fewer than a warp, so the barrier between takes their mask. (pytorch/pytorch#20182)
 #include "../check.h"
 
 enum { WARPS = 4, THREADS = WARPS * 32 };

@@ -1,11 +1,12 @@
 // broken: missing-release|race-global
-// Blocks add to one tile in turn. Thread 0 fences and passes the turn on, but its block did not meet before: the
-// fence speaks for thread 0, and the sums of the other warps may still be under way. (NVIDIA/Fuser#2391)
+// Blocks add to one tile in turn. Thread 0 fences and passes the turn on, but its block did not meet before:
+// the fence speaks for thread 0, and the sums of the other warps may still be under way. (NVIDIA/Fuser#2391)
 #include "../check.h"
 
 enum { BLOCKS = 8, THREADS = 128 };
 
-template <bool fixed> __global__ void add_in_turn(const unsigned *in, unsigned *tile, volatile unsigned *turn) {
+template <bool fixed>
+__global__ void add_in_turn(const unsigned *in, unsigned *tile, volatile unsigned *turn) {
   unsigned t = threadIdx.x;
   if (t == 0) {
     while (*turn != blockIdx.x)

@@ -1,6 +1,6 @@
 // broken: race-shared
-// A loop over tiles with one barrier where it takes two: fast warps load the next tile into the one that slow warps
-// still read. (zjin-lcf/HeCBench#253)
+// A loop over tiles with one barrier where it takes two: fast warps load the next tile into the one that slow
+// warps still read. (zjin-lcf/HeCBench#253)
 #include "../check.h"
 
 enum { THREADS = 128, TILES = 4 };

@@ -1,7 +1,7 @@
 // broken: deadlock-residency
 // options: --gpu t4
-// A barrier over all blocks of a plain launch: right while every block is resident, a hang with one block more.
-// The repaired form asks how many fit. (NVIDIA/cub#369)
+// A barrier over all blocks of a plain launch: right while every block is resident, a hang with one block
+// more. The repaired form asks how many fit. (NVIDIA/cub#369)
 #include "../check.h"
 
 enum { THREADS = 1024 };

@@ -1,6 +1,6 @@
 // broken: race-warp
-// The old end of a tree sum: volatile words and no warp barrier. volatile makes each access happen; it puts no order
-// between the lanes. (Mantevo/miniFE#13, CanReader/FastNN#8)
+// The old end of a tree sum: volatile words and no warp barrier. volatile makes each access happen; it puts
+// no order between the lanes. (Mantevo/miniFE#13, CanReader/FastNN#8)
 #include "../check.h"
 
 enum { THREADS = 64 };

@@ -1,6 +1,6 @@
 // broken: missing-acquire
-// Lane 0 polls a flag with relaxed loads, and a warp barrier lets the others go on to the data: the barrier passes on
-// what lane 0 knows, and without an acquire it knows nothing. (NVIDIA/cutlass#3117)
+// Lane 0 polls a flag with relaxed loads, and a warp barrier lets the others go on to the data: the barrier
+// passes on what lane 0 knows, and without an acquire it knows nothing. (NVIDIA/cutlass#3117)
 #include "../check.h"
 
 enum { LANES = 32 };
