@@ -4,7 +4,8 @@
 #   EXPECT clean        exit code 0, no error, no warning
 #   EXPECT note=RULES   the same, and one of the notes is of RULES
 #   EXPECT RULES        exit code 1, an error or a warning of one of RULES, and of no rule outside RULES and `also`
-# Rules of `never` are not found at all, not as a note either. PATTERN (grep -E) has to match a line of the report.
+# Rules of `never` are not found at all, not as a note either. PATTERN (grep -E) has to match in the report, which
+# is one line for it.
 set -eu
 muster=$1 expect=$2
 shift 2
@@ -37,8 +38,9 @@ shift
 command=$*
 [ -s "$report" ] || fail "no report; ends with $code"
 
+tr -d '\n' <"$report" >"$folder/line"
 # A line for each finding: severity, rule.
-tr -d '\n' <"$report" | grep -oE '"rule": *"[^"]*", *"severity": *"[^"]*"' | awk -F'"' '{ print $8, $4 }' >"$folder/findings" || true
+grep -oE '"rule": *"[^"]*", *"severity": *"[^"]*"' "$folder/line" | awk -F'"' '{ print $8, $4 }' >"$folder/findings" || true
 pattern() { printf '%s' "$1" | sed 's/\*/[a-z-]*/g'; }
 serious='^(error|warning) '
 case $expect in
@@ -55,5 +57,5 @@ clean | note=*)
 esac
 [ -z "$never" ] || ! grep -qE " ($(pattern "$never"))\$" "$folder/findings" || fail "a finding of $never"
 while read -r wanted; do
-  grep -qE -e "$wanted" "$report" || fail "nothing in the report matches: $wanted"
+  grep -qE -e "$wanted" "$folder/line" || fail "nothing in the report matches: $wanted"
 done <"$folder/patterns"
