@@ -77,7 +77,7 @@ need() {
   # A machine with a GPU and no package registry runs the tour without the CPU device.
   have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev $tools"
   libraries=
-  for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev; do
+  have_gpu || for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev; do
     printf '#include <%s>\n' "${pair%%:*}" | cc -E -x c - >/dev/null 2>&1 || libraries="$libraries ${pair#*:}"
   done
   # shellcheck disable=SC2046,SC2086 # one word a package
