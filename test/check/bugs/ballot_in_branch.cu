@@ -1,5 +1,5 @@
 // broken: warp-mask
-// also: deadlock-barrier
+// also: deadlock-*
 // A ballot that names all lanes, in a branch that some of them take; the others wait at the block barrier
 // behind it. (ComputationalRadiationPhysics/picongpu#2600, alpaka-group/mallocMC#145,
 // fireice-uk/xmr-stak#1569)

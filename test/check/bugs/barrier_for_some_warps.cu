@@ -1,4 +1,5 @@
 // broken: barrier-divergence
+// also: deadlock-*
 // A barrier that was put in against a race, at a place where only some of the warps come by: they meet the
 // others at a barrier further down. (ggml-org/llama.cpp#13438)
 #include "../check.h"

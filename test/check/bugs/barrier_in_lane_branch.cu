@@ -1,4 +1,5 @@
 // broken: barrier-divergence
+// also: deadlock-*
 // A block barrier in the branch of the even lanes: the odd ones go on without it. (tile-ai/tilelang#1026)
 #include "../check.h"
 

@@ -1,4 +1,5 @@
 // broken: barrier-divergence
+// also: deadlock-*
 // A barrier in a loop over items that do not divide by the threads: in the last round some threads have left
 // it. (acts-project/acts#307)
 #include "../check.h"

@@ -1,4 +1,5 @@
 // broken: race-shared|barrier-divergence
+// also: deadlock-*
 // Warps skip a tile that is all zeros, as words in shared memory say. A warp that skips writes its word for
 // the next tile while others still read the words of this one; then some skip, some do not, and they wait at
 // different barriers. (ggml-org/llama.cpp#13742)

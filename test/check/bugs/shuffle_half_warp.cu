@@ -1,5 +1,5 @@
 // broken: warp-mask
-// also: deadlock-barrier
+// also: deadlock-*
 // A shuffle that names all lanes in the branch of the first half of a warp; the second half waits at the
 // block barrier. With the mask of the branch's ballot it is right. (forums.developer.nvidia.com/t/265242)
 #include "../check.h"

@@ -1,4 +1,5 @@
 // broken: warp-mask
+// also: deadlock-*
 // A shuffle that names all lanes, reached only by those whose pixel counts; the rest goes on to the next warp
 // barrier. (uzh-rpg/vilib#5)
 #include "../check.h"

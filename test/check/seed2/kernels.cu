@@ -1,6 +1,6 @@
-// kernels NAME: every piece of code that the second seed prints, in a host of its own. What is printed comes from
-// the document (printed.sh); around a piece that is no function stands the kernel that it needs. Names and what is
-// to be found: list.txt.
+// kernels NAME: every piece of code that the second seed prints, in a host of its own. What is printed comes
+// from the document (printed.sh); around a piece that is no function stands the kernel that it needs. Names
+// and what is to be found: list.txt.
 #include "../check.h"
 #include <cooperative_groups.h>
 
@@ -136,9 +136,9 @@ int main(int argc, char **argv) {
   CHECK(cudaMemcpy(few, kinds, sizeof kinds, cudaMemcpyHostToDevice));
   void *arguments[] = {&in, &n};
 
-#define CASE(word, launch) \
+#define CASE(word, launch)        \
   else if (!strcmp(name, word)) { \
-    launch; \
+    launch;                       \
   }
   if (!*name)
     return 2;
