@@ -191,6 +191,8 @@ static void check_out(test *t, const arg *args, const char *line) {
   while (!t->failed && (word = strtok_r(NULL, " ", &save))) {
     char *star = strchr(word, '*');
     uint64_t times = star && star[1] ? strtoull(star + 1, NULL, 0) : 1;
+    const char *tilde = strchr(word, '~');
+    uint64_t about = tilde ? strtoull(tilde + 1, NULL, 0) : 0; /* steps of the last place */
     bool any = word[0] == '*', nan = !strncmp(word, "nan", 3);
     for (; times && !t->failed; times--, element++, p += y->bytes) {
       uint64_t have = 0, want = any ? 0 : parse_value(y, word),
@@ -203,7 +205,7 @@ static void check_out(test *t, const arg *args, const char *line) {
       float f;
       double d;
       memcpy(&f, &have, 4), memcpy(&d, &have, 8);
-      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || have == (want & mask))
+      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || (have > (want & mask) ? have - (want & mask) : (want & mask) - have) <= about)
         continue;
       if (y->kind == 'f')
         complain(t, "buffer %lu, element %" PRIu64 ": %.9g (0x%" PRIx64 "), expected %s", index, element,
