@@ -1,4 +1,5 @@
 // broken: race-shared
+// also: race-warp
 // Bins are cleared by some threads, added to by all and summed up by one, with no barrier between the three.
 // (alicevision/popsift#82)
 #include "../check.h"

@@ -1,5 +1,5 @@
 // broken: barrier-divergence|race-shared
-// also: deadlock-*
+// also: deadlock-*|race-warp
 // One lane leaves a section early, past the barrier in it, and meets the next barrier while its block is at
 // this one: the barriers pair up wrongly. (numba/numba#2655)
 #include "../check.h"

@@ -5,7 +5,7 @@
 
 enum { WARPS = 4, THREADS = WARPS * 32 };
 
-template <bool fixed> __global__ void total(const unsigned *in, unsigned *out) {
+template <bool fixed> __global__ void total(const unsigned *in, unsigned *out, unsigned *sums) {
   __shared__ unsigned scratch[WARPS];
   unsigned t = threadIdx.x;
   if (t % 32 == 0)
@@ -17,6 +17,7 @@ template <bool fixed> __global__ void total(const unsigned *in, unsigned *out) {
       sum += scratch[(t + i) % WARPS];
     if (fixed)
       __syncwarp((1u << WARPS) - 1);
+    sums[t] = sum;
     if (t == 0)
       scratch[0] = sum;
   }
@@ -27,7 +28,8 @@ template <bool fixed> __global__ void total(const unsigned *in, unsigned *out) {
 int main(int argc, char **argv) {
   bool fixed = fixed_form(argc, argv);
   unsigned *in = device_numbers(THREADS), *out = device_zeros<unsigned>(THREADS);
-  (fixed ? total<true> : total<false>)<<<1, THREADS>>>(in, out);
+  unsigned *sums = device_zeros<unsigned>(WARPS);
+  (fixed ? total<true> : total<false>)<<<1, THREADS>>>(in, out, sums);
   CHECK(cudaDeviceSynchronize());
   EXPECT(!fixed || download(out + 99) == 1 + 33 + 65 + 97);
 }
