@@ -125,7 +125,7 @@ static void options(tool_command command) {
 void tool_help_command(tool_command command) {
   usages(command);
   options(command);
-  if (command == TOOL_RUN) {
+  if (command == TOOL_RUN || command == TOOL_CHECK) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");
 #define SPEC(form, what) entry(form, what, NULL);
 #include "specs.def"

@@ -5,6 +5,8 @@
  */
 #include "tool.h"
 
+#include "muster/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,17 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
   return code;
 }
 
+static struct muster_report *report_of_kernel; /* tool_with_module hands on options only */
+
 static int kernel_in_child(const tool_options *o) {
-  tool_child child = {.function = tool_kernel, .watched = true, .seconds = o->time_limit};
+  const char *file = o->shown ? o->shown : o->rest[0], *slash = strrchr(file, '/');
+  if (report_of_kernel && tool_has_suffix(file, ".ptx"))
+    muster_report_ptx(report_of_kernel, file);
+  tool_child child = {.function = tool_kernel,
+                      .watched = true,
+                      .seconds = o->time_limit,
+                      .name = slash ? slash + 1 : file,
+                      .report = report_of_kernel};
   return tool_parent_run(&child, o);
 }
 
@@ -64,10 +75,12 @@ int tool_run_reported(const tool_options *o, struct muster_report *report) {
                                                                             : "launch-count");
     return TOOL_USAGE;
   }
+  report_of_kernel = report;
   if (o->kernel)
     return run_kernel(o);
   if (o->n_rest == 0) {
-    tool_error("no program to run; see muster run --help");
+    tool_error("no program to %s; see muster %s --help", tool_command_name(o->command),
+               tool_command_name(o->command));
     return TOOL_USAGE;
   }
   const char *name = o->rest[0];

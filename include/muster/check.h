@@ -114,9 +114,11 @@ typedef struct muster_summary {
   bool lineinfo;   /* every launched module has source lines */
 } muster_summary;
 
-/* Both as one JSON object without line breaks, "" where memory ran out; the caller frees it. */
+/* Both as one JSON object without line breaks, NULL where memory ran out; the caller frees it. */
 char *muster_finding_json(const muster_finding *f);
 char *muster_summary_json(const muster_summary *s);
+/* In one line: "a.cu:41:3: error: MESSAGE [race-global]; a.cu:12: ...; missing: ...". The caller frees it. */
+char *muster_finding_line(const muster_finding *f);
 
 /* ------------------------------------------------------------------ a report */
 
@@ -125,39 +127,48 @@ typedef struct muster_report muster_report;
 muster_report *muster_report_new(void);
 void muster_report_free(muster_report *r); /* NULL is fine */
 
-/* Takes what a process said: a finding (equal ones become one, with a count), how often it was met in the
- * end, the summary, a reason why something could not be judged. `process` and `id` name the finding for a
- * later count. */
+/* Takes what a process said; `process` tells the processes apart and is not printed: a finding, how often it
+ * was met by now, the summary (later ones replace it), something that could not be judged, a launch that
+ * ended with an error (which makes a report inconclusive unless the program failed by it), a proven hang
+ * (told only where no finding tells it). */
 bool muster_report_add(muster_report *r, const char *process, uint64_t id, const char *json, char **error);
 void muster_report_count(muster_report *r, const char *process, uint64_t id, uint64_t count);
 bool muster_report_summarise(muster_report *r, const char *process, const char *json, char **error);
 void muster_report_unjudged(muster_report *r, const char *reason);
+void muster_report_fault(muster_report *r, const char *text);
+void muster_report_hang(muster_report *r, const char *text);
+/* PTX lines that come without a source line are lines of `file`, a .ptx that somebody wrote. */
+void muster_report_ptx(muster_report *r, const char *file);
+/* How the program ended, once it did. */
+void muster_report_program(muster_report *r, char *const *argv, int exit_code);
 /* Adds a whole report that was written as JSON before (muster merge). */
 bool muster_report_merge(muster_report *r, const char *json, size_t bytes, char **error);
-void muster_report_program(muster_report *r, char *const *argv, int exit_code);
 
-/* Suppressions: text as --gen-suppressions writes it. A suppressed finding is not printed and does not count.
- */
+/* Suppressions, in the text of the file `name` (doc/report.md): what they match is not printed and does not
+ * count. */
 bool muster_report_suppress(muster_report *r, const char *name, const char *text, char **error);
+/* The i-th suppression that matched nothing, "FILE:LINE: TEXT"; NULL: there are no more. */
+const char *muster_report_unused(const muster_report *r, size_t i);
 
 typedef enum muster_verdict {
   MUSTER_CLEAN,
-  MUSTER_FINDINGS,
-  MUSTER_INCONCLUSIVE,
-  MUSTER_FAILED
+  MUSTER_FINDINGS,     /* an error or a warning */
+  MUSTER_INCONCLUSIVE, /* something could not be judged, or nothing was launched */
+  MUSTER_FAILED        /* the program did not end with 0 */
 } muster_verdict;
 muster_verdict muster_report_verdict(const muster_report *r);
 const char *muster_verdict_name(muster_verdict v);
 
 typedef struct muster_format_options {
-  bool colour, quiet; /* quiet: errors only */
-  uint32_t columns;   /* of the terminal; 0: do not wrap */
+  bool colour, quiet; /* quiet: no notes */
+  uint32_t columns;   /* of the terminal; 0: lines may be long */
+  const char
+      *command; /* what to run anew, up to the program: "muster check --gpu h200"; NULL: from the report */
 } muster_format_options;
-/* FORMAT: text, json, sarif, junit, github, suppressions. False: no such format, or `to` cannot be written.
- */
+/* FORMAT: one of muster_format_name. False: no such format, or `to` cannot be written. */
 bool muster_report_write(const muster_report *r, const char *format, const muster_format_options *o,
                          FILE *to);
-bool muster_format_exists(const char *format);
+const char *muster_format_name(size_t i); /* NULL: there are no more */
 
 #ifdef __cplusplus
 }

@@ -68,21 +68,14 @@ static const char *space_name(uint8_t space) {
 }
 
 /* Reports hold no addresses: a buffer and an offset in it. */
-static void put_address(const check *c, const check_side *s, muster_access *out, char *room, size_t bytes) {
-  sim_allocation a;
-  if (s->space != PTX_SPACE_GLOBAL) {
-    out->offset = s->address;
-    out->buffer = s->space ? space_name(s->space) : NULL;
+static void put_address(const check *c, const check_side *s, muster_access *out, check_buffer *room) {
+  out->offset = s->space == PTX_SPACE_GLOBAL || s->space == PTX_SPACE_CONST ? 0 : s->address;
+  out->buffer = s->space ? space_name(s->space) : NULL;
+  if (!check_buffer_of(c, s->spot.launch, s->space, s->address, room)) {
+    out->buffer = s->space == PTX_SPACE_GLOBAL ? NULL : out->buffer;
     return;
   }
-  if (!sim_memory_find(c->device, s->address, &a))
-    return;
-  out->offset = s->address - a.address;
-  if (a.name)
-    snprintf(room, bytes, "%s", a.name);
-  else
-    snprintf(room, bytes, "allocation %llu", (unsigned long long)a.number);
-  out->buffer = room;
+  out->buffer = room->name, out->offset = (uint64_t)room->offset;
 }
 
 void check_report(check *c, const check_found *f) {
@@ -95,7 +88,7 @@ void check_report(check *c, const check_found *f) {
     found *k = &all->all[i];
     if (k->rule == f->rule && k->sites[0] == f->sides[0].spot.site && k->sites[1] == f->sides[1].spot.site &&
         strcmp(k->kernel, kernel) == 0) {
-      k->count++;
+      k->count += f->count ? f->count : 1;
       return;
     }
   }
@@ -111,11 +104,11 @@ void check_report(check *c, const check_found *f) {
   all->all[all->n++] = (found){.rule = f->rule,
                                .kernel = kernel,
                                .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
-                               .count = 1,
-                               .told = 1};
+                               .count = f->count ? f->count : 1,
+                               .told = f->count ? f->count : 1};
 
   const muster_rule_row *row = muster_rule_get(f->rule);
-  char rooms[MUSTER_ACCESSES][256];
+  check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
                         .severity = f->note     ? MUSTER_NOTE
                                     : f->milder ? MUSTER_WARNING
@@ -124,14 +117,14 @@ void check_report(check *c, const check_found *f) {
                         .launch = l ? l->id : 0,
                         .relation = f->relation,
                         .message = f->message,
-                        .count = 1,
+                        .count = f->count ? f->count : 1,
                         .n_waiting = f->n_waiting};
   for (int i = 0; i < MUSTER_ACCESSES && f->sides[i].kind; i++) {
     const check_side *s = &f->sides[i];
     muster_access *a = &out.accesses[out.n_accesses++];
     *a = (muster_access){.kind = s->kind, .space = space_name(s->space), .bytes = s->bytes};
     check_place_fill(c, &s->spot, a);
-    put_address(c, s, a, rooms[i], sizeof rooms[i]);
+    put_address(c, s, a, &rooms[i]);
     if (a->func && l && strcmp(a->func, l->kernel) == 0)
       a->func = NULL;
   }

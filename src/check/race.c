@@ -1,17 +1,326 @@
-/* race.c: two accesses that nothing orders: the rules race-* and missing-*. */
+/* race.c: two accesses that nothing orders: the rules race-* and missing-*. See race.h for how it works. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "check/state.h"
+#include "check/race.h"
 
-typedef struct race {
-  check *check;
-} race;
+/* ------------------------------------------------------------------ instructions */
 
-static void *new(check *c) {
-  race *p = calloc(1, sizeof *p);
-  if (p)
-    p->check = c;
-  return p;
+/* Does anything but the atomic itself name its result? */
+static bool result_is_unused(const sim_who *w) {
+  const ptx_insn *i = w->insn;
+  const ptx_operand *d = i->n_operands ? &w->body->operands[i->operands] : NULL;
+  uint32_t n = 0;
+  if (!d || d->kind != PTX_REG)
+    return true;
+  for (uint32_t k = 0; k < w->body->n_operands; k++)
+    n += w->body->operands[k].kind == PTX_REG && w->body->operands[k].index == d->index;
+  return n < 2;
 }
 
-const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, free, NULL};
+static const struct race_insn *insn_of(race *r, const sim_access *a) {
+  const ptx_insn *i = a->who->insn;
+  struct race_insn *k = &r->insns[((uintptr_t)i / sizeof *i) % (sizeof r->insns / sizeof *r->insns)];
+  if (k->insn != i || !k->site) {
+    k->insn = i;
+    k->site = check_site_of(r->check, a->who);
+    k->unused = a->reads && a->writes && (!a->returns || result_is_unused(a->who));
+  }
+  return k;
+}
+
+/* ------------------------------------------------------------------ one access, one line */
+
+typedef struct access {
+  race *race;
+  const sim_access *a;
+  race_block *block, *home; /* home: whose shared memory it is */
+  const struct race_insn *insn;
+  uint32_t space; /* as of a race_word */
+  race_record record;
+  bool strong_work; /* it may release or acquire */
+} access;
+
+static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32_t k) {
+  return race_at(a, i) == race_at(b, k) && a->bytes == b->bytes;
+}
+
+/* Known to every lane of the second's warp at once, by barriers. */
+static bool all_know(const race_block *b, const race_record *old, uint32_t warp) {
+  if (old->block == b->number && old->time <= b->base)
+    return true;
+  if (old->block - b->first >= b->n_blocks) /* of another launch: those are in order */
+    return true;
+  return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
+}
+
+static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line,
+                 bool only_volatile) {
+  race_pair p = {.block = x->block,
+                 .first = old,
+                 .second = &x->record,
+                 .first_lane = i,
+                 .second_lane = k,
+                 .space = x->a->space,
+                 .first_address = line + (uint64_t)(int64_t)race_at(old, i),
+                 .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+  if (only_volatile)
+    race_volatile_found(x->race, &p);
+  else
+    race_found(x->race, &p);
+}
+
+/* Looks for lanes of `old` and of the new access that meet in a byte without order. True: none do. */
+static bool meet(const access *x, const race_record *old, uint64_t line) {
+  const race_record *new = &x->record;
+  bool both_strong = old->flags & new->flags & RACE_STRONG;
+  bool reaches =
+      both_strong && race_reaches(x->race, x->block, new->level, old->block) &&
+      (old->level == RACE_LEVEL_DEVICE || old->block == x->block->number ||
+       (old->level == RACE_LEVEL_CLUSTER && race_reaches(x->race, x->block, RACE_LEVEL_CLUSTER, old->block)));
+  bool is_volatile = old->flags & new->flags &RACE_VOLATILE && (old->flags & RACE_WRITES) &&
+                     !(new->flags &RACE_WRITES) && !(old->flags & RACE_SEEN) &&
+                     x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
+  bool same_warp = old->block == new->block && old->warp == new->warp;
+  bool ordered = true;
+  if (reaches && !is_volatile && old->bytes == new->bytes && (old->base - new->base) % new->bytes == 0 &&
+      old->stride % new->bytes == 0 && new->stride % new->bytes == 0)
+    return false; /* morally strong, each pair of them; not ordered */
+  for (uint32_t left = new->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, new, k);
+    if (same_warp)
+      hit &= ~(UINT32_C(1) << k);
+    for (; hit; hit &= hit - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(hit);
+      if (race_knows(x->block, new->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))
+        continue;
+      if (reaches && exact(old, i, new, k)) {
+        ordered = false;
+        if (is_volatile)
+          tell(x, old, i, k, line, true);
+        continue;
+      }
+      tell(x, old, i, k, line, false);
+      return true; /* told once; later accesses are looked at as if it were ordered */
+    }
+  }
+  return ordered;
+}
+
+/* A store of several lanes to one place is a race among them. */
+static void meet_itself(const access *x, uint64_t line) {
+  const race_record *new = &x->record;
+  if (!(new->flags &RACE_WRITES) || new->flags & RACE_STRONG || !(new->lanes &(new->lanes - 1)) ||
+      abs(new->stride) >= new->bytes)
+    return;
+  uint32_t i = (uint32_t)__builtin_ctz(new->lanes), rest = new->lanes &(new->lanes - 1);
+  uint32_t hit = race_overlap(new, new, i) & rest;
+  if (hit)
+    tell(x, new, i, (uint32_t)__builtin_ctz(hit), line, false);
+}
+
+/* x->record: what lanes do in the line at `line`. */
+static void in_line(access *x, uint64_t line) {
+  race *r = x->race;
+  race_shadow *shadow = x->home ? &x->home->shared : &r->global;
+  race_line *l = race_shadow_line(shadow, line);
+  const race_record *new = &x->record;
+  uint64_t ordered = 0;
+  if (!l) {
+    r->failed = true;
+    return;
+  }
+  /* What a barrier of the block made known to all that can reach this memory is settled for good. */
+  bool settles = x->home && !x->block->launch.cluster[0];
+  for (uint32_t i = 0; settles && i < l->n;)
+    if (l->records[i].time <= x->block->base)
+      l->records[i] = l->records[--l->n];
+    else
+      i++;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const race_record *old = &l->records[i];
+    bool known = all_know(x->block, old, new->warp);
+    if (!known && (old->flags | new->flags) & RACE_WRITES)
+      known = meet(x, old, line) && !(old->block == new->block && old->warp == new->warp);
+    if (known && i < 64)
+      ordered |= UINT64_C(1) << i;
+  }
+  meet_itself(x, line);
+  if (x->strong_work || (l->syncs && new->flags &RACE_STRONG))
+    for (uint32_t left = new->lanes; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site,
+                  new->flags &RACE_READS && !x->insn->unused);
+    }
+  else if (l->syncs && (new->flags &RACE_WRITES) && !(new->flags &RACE_STRONG))
+    for (uint32_t left = new->lanes; left; left &= left - 1)
+      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(new, (uint32_t)__builtin_ctz(left)),
+                      new->bytes);
+  if (!race_line_put(l, new, &ordered))
+    r->failed = true;
+}
+
+/* ------------------------------------------------------------------ an access of a warp */
+
+static uint32_t hash(uint32_t h, uint64_t v) {
+  v = (v ^ h) * UINT64_C(0x9e3779b97f4a7c15);
+  return (uint32_t)(v >> 32);
+}
+
+static void values(access *x) {
+  const sim_access *a = x->a;
+  uint32_t lanes = a->who->lanes, first = (uint32_t)__builtin_ctz(lanes), h = 1;
+  bool same = true;
+  for (uint32_t left = lanes; left && same; left &= left - 1) {
+    const uint64_t *v = a->written[__builtin_ctz(left)];
+    same = v[0] == a->written[first][0] && v[1] == a->written[first][1];
+  }
+  x->record.flags |= same ? RACE_ONE_VALUE : 0;
+  if (same)
+    h = hash(hash(1, a->written[first][0]), a->written[first][1]);
+  else
+    for (uint32_t left = lanes; left; left &= left - 1)
+      h = hash(h, a->written[__builtin_ctz(left)][0]);
+  x->record.value = h;
+}
+
+/* The lanes side by side or otherwise regular: one record a line. */
+static bool regular(access *x, uint32_t lanes) {
+  const uint64_t *at = x->a->address;
+  uint32_t first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
+  int64_t stride = 0;
+  if (x->a->rank)
+    return false;
+  if (rest) {
+    uint32_t second = (uint32_t)__builtin_ctz(rest);
+    int64_t apart = (int64_t)(at[second] - at[first]);
+    stride = apart / (int64_t)(second - first);
+    if (stride < -128 || stride > 127)
+      return false;
+    int64_t base = (int64_t)at[first] - stride * first;
+    uint64_t differs = 0;
+    for (uint32_t left = rest; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      differs |= at[i] ^ (uint64_t)(base + stride * (int64_t)i);
+    }
+    if (differs)
+      return false;
+  }
+  int64_t base = (int64_t)at[first] - stride * first;
+  x->record.stride = (int8_t)stride;
+  while (lanes) {
+    uint64_t line = at[__builtin_ctz(lanes)] / RACE_LINE * RACE_LINE;
+    uint32_t here = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      uint32_t bit = left & -left;
+      if (at[__builtin_ctz(left)] / RACE_LINE != line / RACE_LINE)
+        break; /* addresses are in order */
+      here |= bit;
+    }
+    lanes &= ~here;
+    x->record.lanes = here;
+    x->record.base = (int16_t)(base - (int64_t)line);
+    in_line(x, line);
+  }
+  return true;
+}
+
+static void each_alone(access *x, uint32_t lanes) {
+  x->record.stride = 0;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    uint64_t at = x->a->address[i];
+    if (x->a->rank && x->a->rank[i] != x->block->rank)
+      continue; /* TODO: another block's shared memory */
+    x->record.lanes = UINT32_C(1) << i;
+    x->record.base = (int16_t)(at % RACE_LINE);
+    in_line(x, at / RACE_LINE * RACE_LINE);
+  }
+}
+
+static void on_access(race *r, const sim_event *e) {
+  const sim_access *a = e->access;
+  if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_SHARED)
+    return;
+  bool weak = a->order == PTX_ORDER_WEAK ||
+              (a->order == PTX_ORDER_VOLATILE && r->check->options.volatiles == CHECK_VOLATILE_WEAK);
+  if (a->element && weak)
+    return; /* the first element stood for all of the vector */
+  race_block *b = race_block_of(r, e->who.launch, e->who.block);
+  if (!b)
+    return;
+  race_warp *w = &b->warps[a->who->warp];
+  if (r->check->options.lockstep)
+    w->base = b->now++;
+  access x = {.race = r, .a = a, .block = b, .insn = insn_of(r, a)};
+  x.home = a->space == PTX_SPACE_SHARED ? b : NULL;
+  x.space = x.home ? b->number + 1 : 0;
+  x.record = (race_record){.block = b->number,
+                           .time = b->now,
+                           .epoch = b->epoch,
+                           .site = x.insn->site,
+                           .bytes = (uint8_t)(weak ? a->bytes * a->elements : a->bytes),
+                           .warp = (uint8_t)a->who->warp,
+                           .level = (uint8_t)race_level_of(a->scope),
+                           .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
+                                              (weak ? 0 : RACE_STRONG) |
+                                              (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
+  if (a->writes)
+    values(&x);
+  x.strong_work = !weak;
+  if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
+    bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */
+    for (uint32_t left = a->who->lanes; left && !fenced; left &= left - 1)
+      fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
+    x.strong_work = fenced;
+  }
+  if (!regular(&x, a->who->lanes))
+    each_alone(&x, a->who->lanes);
+  if (!weak && a->writes)
+    b->now++;
+}
+
+/* ------------------------------------------------------------------ the part */
+
+static void *new(check *c) {
+  race *r = calloc(1, sizeof *r);
+  if (!r)
+    return NULL;
+  r->check = c;
+  r->next_block = 1;
+  return r;
+}
+
+static void end(void *part) {
+  race *r = part;
+  if (!r)
+    return;
+  race_pairs_free(r);
+  race_blocks_free(r);
+  race_shadow_free(&r->global);
+  free(r);
+}
+
+static sim_answer event(void *part, const sim_event *e) {
+  race *r = part;
+  if (e->kind == SIM_EVENT_LAUNCH)
+    memset(r->insns, 0, sizeof r->insns);
+  if (e->kind == SIM_EVENT_ACCESS)
+    on_access(r, e);
+  else
+    race_sync_event(r, e);
+  if (e->kind == SIM_EVENT_LAUNCH_END || e->kind == SIM_EVENT_FAULT)
+    race_pairs_flush(r);
+  if (r->failed) {
+    check_unjudged(r->check, "out of memory: races were not all sought");
+    r->failed = false;
+  }
+  return SIM_GO_ON;
+}
+
+void check_race_flush(check *c) {
+  race_pairs_flush(c->parts[CHECK_PART_race]);
+}
+
+const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,
+                                    event};

@@ -19,6 +19,11 @@
 
 typedef uint32_t check_site; /* an instruction in a function of a module; 0: none */
 
+typedef struct check_array {
+  const char *name; /* "shared array s", "dynamic shared memory" */
+  uint64_t begin, bytes;
+} check_array;
+
 typedef struct check_launch {
   uint64_t id;
   const char *kernel; /* plain name, owned */
@@ -27,10 +32,17 @@ typedef struct check_launch {
   uint64_t n_blocks;
   uint32_t n_threads; /* of a block */
   bool cooperative;
+  const check_array *shared; /* kept for each kernel once */
+  uint32_t n_shared;
 } check_launch;
 
 check_site check_site_of(check *c, const sim_who *who);
-const check_launch *check_launch_of(const check *c, uint64_t id); /* NULL: unknown */
+/* Whether a thread that did `from` can come to `to` later, in the same function, both of a launch that runs;
+ * unless CHECK_ANY_WAY, without passing a barrier of its block, or one of its warp either. */
+typedef enum check_way { CHECK_ANY_WAY, CHECK_NO_BLOCK_BARRIER, CHECK_NO_WARP_BARRIER } check_way;
+bool check_site_reaches(const check *c, check_site from, check_site to, check_way way);
+bool check_site_before(const check *c, check_site a, check_site b); /* a stands before b, in one function */
+const check_launch *check_launch_of(const check *c, uint64_t id);   /* NULL: unknown */
 
 /* Who and where, small enough to be kept for each word of memory. */
 typedef struct check_spot {
@@ -55,6 +67,7 @@ typedef struct check_found {
   bool milder;          /* a warning where the rule is an error */
   bool note;            /* a note */
   const char *relation; /* NULL */
+  uint64_t count;       /* how often; 0: once */
   uint64_t launch;      /* 0: of the first side */
   const char *kernel;   /* NULL: of the launch */
   const char *message;
@@ -99,6 +112,22 @@ enum {
       CHECK_N_PARTS
 };
 
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
+/* stream.c: whether launch (or copy) a is over before b begins, by the order of streams, whatever happened
+ * here. In both and in check_spot.launch a copy or fill is CHECK_COPY | memory.order of its event; such a
+ * spot has no thread. Both are works of this device; true where nothing is known of one. */
+#define CHECK_COPY (UINT64_C(1) << 63)
+bool check_launch_before(check *c, uint64_t a, uint64_t b);
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
+/* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
+const char *check_collective_name(const ptx_insn *i);
+/* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
+static inline bool check_lockstep(const check *c);
+
+/* race.c: what was held back until the end of a launch, which may not come, is told now. */
+void check_race_flush(check *c);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 
@@ -108,6 +137,7 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
+  bool start_order_chosen; /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_findings *findings;
 };
@@ -116,10 +146,23 @@ static inline bool check_is_on(const check *c, muster_rule r) {
   return c->options.rules.on[r];
 }
 
+static inline bool check_lockstep(const check *c) {
+  return c->options.lockstep || sim_device_limits(c->device)->sm < 70;
+}
+
 struct check_places *check_places_new(void);
 void check_places_free(struct check_places *p);
 void check_places_event(check *c, const sim_event *e); /* keeps launches */
 void check_place_fill(const check *c, const check_spot *s, muster_access *out);
+/* The buffer that holds an address, or lies nearest, in words ("allocation 3", "shared array s"), with its
+ * size and the offset in it, which may lie outside. False, and "": none is near. */
+typedef struct check_buffer {
+  char name[256];
+  int64_t offset;
+  uint64_t bytes;
+  bool freed;
+} check_buffer;
+bool check_buffer_of(const check *c, uint64_t launch, uint8_t space, uint64_t address, check_buffer *out);
 struct check_findings *check_findings_new(void);
 void check_findings_free(struct check_findings *f);
 void check_findings_counts(check *c); /* tells the owner what has grown */

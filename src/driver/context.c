@@ -72,7 +72,7 @@ static CUresult device_start(drv_device *d) {
       .seed = s->seed,
       .device_index = (uint32_t)d->ordinal,
       .workers = s->check ? 1 : s->threads, /* what is watched runs on one */
-      .lockstep = d->profile->cc < 70,
+      .lockstep = d->profile->cc < 70 || s->checks.lockstep,
       .print = drv_print_take,
       .print_user = d,
   };

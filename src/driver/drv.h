@@ -34,7 +34,30 @@ struct drv_device;
 /* Puts the checker on a new machine if the session asks for it; false: it could not be made. */
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
-void drv_inspect_launched(struct drv_device *d); /* a launch ended: the summary is told */
+struct drv_op;
+void drv_inspect_launched(struct drv_device *d,
+                          const struct drv_op *op); /* a launch began: the summary is told */
+
+/* ------------------------------------------------------------------ what watchers are told (tell.c) */
+
+struct drv_stream;
+struct drv_op;
+struct drv_record;
+struct drv_memory;
+struct drv_box;
+struct drv_shape;
+void drv_tell_work(const struct drv_stream *s, const struct drv_op *op); /* s gets a piece of work */
+void drv_tell_record(const struct drv_stream *s, struct drv_record *r);
+void drv_tell_wait(const struct drv_stream *s, const struct drv_record *r);
+/* The host waited, or looked and saw that it need not. */
+void drv_tell_synced(const struct drv_stream *s);
+void drv_tell_record_synced(const struct drv_record *r);
+void drv_tell_device_synced(const struct drv_device *d);
+void drv_tell_allocated(const struct drv_memory *m);
+void drv_tell_freed(const struct drv_memory *m);
+/* A copy was made; `from` NULL: a fill. */
+void drv_tell_copied(const struct drv_op *op, const struct drv_box *to, const struct drv_box *from,
+                     const struct drv_shape *s);
 
 /* ------------------------------------------------------------------ handles (handle.c) */
 
@@ -157,6 +180,7 @@ typedef struct drv_record {
   uint32_t users;
   bool done;
   uint64_t ns;
+  uint64_t number; /* for watchers */
 } drv_record;
 void drv_record_drop(drv_record *r);
 

@@ -1,14 +1,23 @@
 /* inspect.c: the checker on a device, where the session asks for it: options in, findings out as messages. */
+#define _GNU_SOURCE /* program_invocation_short_name */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
 #include "driver/drv.h"
 
+/* Who runs without a muster that reports gets a line a finding. */
 static void finding(void *user, uint64_t id, const muster_finding *f) {
-  char *json = muster_finding_json(f);
+  muster_finding named = *f;
+  named.process = program_invocation_short_name;
+  bool parent = muster_session_has_parent();
+  char *json = parent ? muster_finding_json(&named) : muster_finding_line(&named);
   (void)user;
-  if (json)
+  if (json && !parent)
+    muster_session_say(MUSTER_MESSAGE_ERROR, "%s", json);
+  else if (json)
     muster_session_say(MUSTER_MESSAGE_FINDING, "%llu %s", (unsigned long long)id, json);
   else
     muster_session_say(MUSTER_MESSAGE_FAILURE, "out of memory: a finding is lost");
@@ -17,12 +26,14 @@ static void finding(void *user, uint64_t id, const muster_finding *f) {
 
 static void count(void *user, uint64_t id, uint64_t n) {
   (void)user;
-  muster_session_say(MUSTER_MESSAGE_COUNT, "%llu %llu", (unsigned long long)id, (unsigned long long)n);
+  if (muster_session_has_parent())
+    muster_session_say(MUSTER_MESSAGE_COUNT, "%llu %llu", (unsigned long long)id, (unsigned long long)n);
 }
 
 static void unjudged(void *user, const char *reason) {
   (void)user;
-  muster_session_say(MUSTER_MESSAGE_UNJUDGED, "%s", reason);
+  muster_session_say(MUSTER_MESSAGE_UNJUDGED, muster_session_has_parent() ? "%s" : "could not judge: %s",
+                     reason);
 }
 
 static bool options(check_options *o) {
@@ -69,16 +80,22 @@ void drv_inspect_end(drv_device *d) {
   d->check = NULL;
 }
 
-void drv_inspect_launched(drv_device *d) {
-  static uint64_t launches;
-  if (!d->check)
+/* What the process did by now: the newest PTX that it launched speaks for all. */
+void drv_inspect_launched(drv_device *d, const drv_op *op) {
+  static muster_summary all = {.lineinfo = true};
+  if (!d->check || !muster_session_has_parent())
     return;
   const muster_session *s = muster_session_get();
-  char *json = muster_summary_json(&(muster_summary){.gpu = d->profile->name,
-                                                     .seed = s->seed,
-                                                     .launches = ++launches,
-                                                     .schedules_asked = s->checks.schedules,
-                                                     .schedules_run = 1});
+  const ptx_module *unit = op->launch.function->unit;
+  char target[32], version[32];
+  snprintf(target, sizeof target, "sm_%u%.1s", unit->sm, &unit->sm_suffix);
+  snprintf(version, sizeof version, "%u.%u", unit->version / 10, unit->version % 10);
+  all.gpu = d->profile->name, all.seed = s->seed;
+  all.ptx_target = target, all.ptx_version = version;
+  all.lineinfo &= unit->n_files > 0;
+  all.launches++;
+  all.schedules_asked = s->checks.schedules, all.schedules_run = 1;
+  char *json = muster_summary_json(&all);
   if (json)
     muster_session_say(MUSTER_MESSAGE_SUMMARY, "%s", json);
   free(json);

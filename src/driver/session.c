@@ -214,6 +214,11 @@ void muster_session_freeze(void) {
 
 /* ------------------------------------------------------------------ messages */
 
+bool muster_session_has_parent(void) {
+  muster_session_get();
+  return messages >= 0;
+}
+
 static bool say(muster_message kind, const char *text) {
   if (kind == MUSTER_MESSAGE_NOTE && session.quiet)
     return true;

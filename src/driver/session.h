@@ -52,6 +52,8 @@ const muster_session *muster_session_get(void);
 bool muster_session_set(const muster_session *s);
 void muster_session_freeze(void); /* cuInit was called */
 
+/* Somebody collects what is said; else it goes to standard error. */
+bool muster_session_has_parent(void);
 /* Says one thing; true if somebody could be told. */
 bool muster_session_say(muster_message kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says it once a process for each `key`. */

@@ -1,179 +1,127 @@
 /* json.c: findings as JSON text (schema muster-report/1, see doc/report.md). Written here for both ends: the
  * device sends findings so, and a report is made of them. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "muster/check.h"
+#include "report/writer.h"
 
-typedef struct writer {
-  base_text text;
-  bool first;
-} writer;
-
-static void key(writer *w, const char *name) {
-  base_putf(&w->text, "%s\"%s\":", w->first ? "" : ",", name);
-  w->first = false;
-}
-
-static void put_string(base_text *t, const char *s) {
-  base_puts(t, "\"");
-  for (const unsigned char *c = (const unsigned char *)s; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      base_putf(t, "\\%c", *c);
-    else if (*c < ' ')
-      base_putf(t, "\\u%04x", *c);
-    else
-      base_put(t, (const char *)c, 1);
-  }
-  base_puts(t, "\"");
-}
-
-static void string(writer *w, const char *name, const char *s) {
-  key(w, name);
-  if (s)
-    put_string(&w->text, s);
-  else
-    base_puts(&w->text, "null");
-}
-
-static void number(writer *w, const char *name, uint64_t n) {
-  key(w, name);
-  base_putf(&w->text, "%llu", (unsigned long long)n);
-}
-
-static void boolean(writer *w, const char *name, bool b) {
-  key(w, name);
-  base_puts(&w->text, b ? "true" : "false");
-}
-
-static void triple(writer *w, const char *name, const uint32_t v[3]) {
-  key(w, name);
+static void put_triple(writer *w, const char *name, const uint32_t v[3]) {
+  writer_key(w, name);
   base_putf(&w->text, "[%u,%u,%u]", v[0], v[1], v[2]);
 }
 
-static void open(writer *w, char bracket) {
-  base_put(&w->text, &bracket, 1);
-  w->first = true;
-}
-
-static void shut(writer *w, char bracket) {
-  base_put(&w->text, &bracket, 1);
-  w->first = false;
-}
-
-/* In an array: what stands between its members. */
-static void member(writer *w, bool is_first) {
-  if (!is_first)
-    base_puts(&w->text, ",");
-  open(w, '{');
-}
-
 static void put_access(writer *w, const muster_access *a) {
-  string(w, "kind", a->kind);
-  string(w, "space", a->space);
-  string(w, "buffer", a->buffer);
-  number(w, "offset", a->offset);
-  number(w, "bytes", a->bytes);
+  writer_open(w, '{');
+  writer_string(w, "kind", a->kind);
+  writer_string(w, "space", a->space);
+  writer_string(w, "buffer", a->buffer);
+  writer_number(w, "offset", a->offset);
+  writer_number(w, "bytes", a->bytes);
   if (a->has_thread) {
-    triple(w, "block", a->block);
-    triple(w, "thread", a->thread);
+    put_triple(w, "block", a->block);
+    put_triple(w, "thread", a->thread);
+  } else {
+    writer_null(w, "block");
+    writer_null(w, "thread");
   }
   if (a->func)
-    string(w, "function", a->func);
-  string(w, "file", a->file);
-  number(w, "line", a->line);
-  number(w, "column", a->column);
-  string(w, "inlined_at", a->inlined_at);
-  number(w, "ptx_line", a->ptx_line);
+    writer_string(w, "function", a->func);
+  writer_string(w, "file", a->file);
+  writer_number(w, "line", a->line);
+  writer_number(w, "column", a->column);
+  writer_string(w, "inlined_at", a->inlined_at);
+  writer_number(w, "ptx_line", a->ptx_line);
+  writer_shut(w, '}');
+}
+
+static void put_waiting(writer *w, const muster_waiting *a) {
+  writer_open(w, '{');
+  put_triple(w, "block", a->block);
+  put_triple(w, "thread", a->thread);
+  writer_string(w, "on", a->on);
+  writer_string(w, "for", a->awaits);
+  writer_string(w, "file", a->file);
+  writer_number(w, "line", a->line);
+  writer_number(w, "ptx_line", a->ptx_line);
+  writer_shut(w, '}');
+}
+
+void writer_finding(writer *w, const muster_finding *f) {
+  writer_open(w, '{');
+  writer_string(w, "rule", muster_rule_get(f->rule)->id);
+  writer_string(w, "severity", muster_severity_name(f->severity));
+  writer_string(w, "process", f->process);
+  writer_string(w, "kernel", f->kernel);
+  writer_number(w, "launch", f->launch);
+  writer_string(w, "relation", f->relation);
+  writer_string(w, "message", f->message);
+  writer_number(w, "count", f->count);
+  if (f->missing.what) {
+    writer_object(w, "missing");
+    writer_string(w, "what", f->missing.what);
+    writer_string(w, "text", f->missing.text);
+    writer_string(w, "file", f->missing.file);
+    writer_number(w, "line", f->missing.line);
+    writer_number(w, "ptx_line", f->missing.ptx_line);
+    writer_shut(w, '}');
+  } else {
+    writer_null(w, "missing");
+  }
+  writer_string(w, "replay", f->replay);
+  writer_array(w, "accesses");
+  for (uint32_t i = 0; i < f->n_accesses; i++)
+    put_access(w, &f->accesses[i]);
+  writer_shut(w, ']');
+  writer_array(w, "waiting");
+  for (uint32_t i = 0; i < f->n_waiting; i++)
+    put_waiting(w, &f->waiting[i]);
+  writer_shut(w, ']');
+  if (f->residency.needed) {
+    writer_object(w, "residency");
+    writer_number(w, "needed", f->residency.needed);
+    writer_number(w, "fits", f->residency.fits);
+    writer_string(w, "limit", f->residency.limit);
+    writer_string(w, "launch", f->residency.launch);
+    writer_shut(w, '}');
+  } else {
+    writer_null(w, "residency");
+  }
+  writer_shut(w, '}');
+}
+
+static char *finish(writer *w) {
+  if (!w->text.failed)
+    return w->text.bytes;
+  base_text_free(&w->text);
+  return NULL;
 }
 
 char *muster_finding_json(const muster_finding *f) {
-  writer w = {.first = true};
-  open(&w, '{');
-  string(&w, "rule", muster_rule_get(f->rule)->id);
-  string(&w, "severity", muster_severity_name(f->severity));
-  string(&w, "process", f->process);
-  string(&w, "kernel", f->kernel);
-  number(&w, "launch", f->launch);
-  string(&w, "relation", f->relation);
-  string(&w, "message", f->message);
-  number(&w, "count", f->count);
-  key(&w, "missing");
-  if (f->missing.what) {
-    open(&w, '{');
-    string(&w, "what", f->missing.what);
-    string(&w, "text", f->missing.text);
-    string(&w, "file", f->missing.file);
-    number(&w, "line", f->missing.line);
-    number(&w, "ptx_line", f->missing.ptx_line);
-    shut(&w, '}');
-  } else {
-    base_puts(&w.text, "null");
-  }
-  string(&w, "replay", f->replay);
-  key(&w, "accesses");
-  open(&w, '[');
-  for (uint32_t i = 0; i < f->n_accesses; i++) {
-    member(&w, i == 0);
-    put_access(&w, &f->accesses[i]);
-    shut(&w, '}');
-  }
-  shut(&w, ']');
-  key(&w, "waiting");
-  open(&w, '[');
-  for (uint32_t i = 0; i < f->n_waiting; i++) {
-    const muster_waiting *a = &f->waiting[i];
-    member(&w, i == 0);
-    triple(&w, "block", a->block);
-    triple(&w, "thread", a->thread);
-    string(&w, "on", a->on);
-    string(&w, "for", a->awaits);
-    string(&w, "file", a->file);
-    number(&w, "line", a->line);
-    number(&w, "ptx_line", a->ptx_line);
-    shut(&w, '}');
-  }
-  shut(&w, ']');
-  key(&w, "residency");
-  if (f->residency.needed) {
-    open(&w, '{');
-    number(&w, "needed", f->residency.needed);
-    number(&w, "fits", f->residency.fits);
-    string(&w, "limit", f->residency.limit);
-    string(&w, "launch", f->residency.launch);
-    shut(&w, '}');
-  } else {
-    base_puts(&w.text, "null");
-  }
-  shut(&w, '}');
-  if (!w.text.failed)
-    return w.text.bytes;
-  base_text_free(&w.text);
-  return NULL;
+  writer w = {0};
+  writer_finding(&w, f);
+  return finish(&w);
 }
 
 char *muster_summary_json(const muster_summary *s) {
-  writer w = {.first = true};
-  open(&w, '{');
-  string(&w, "gpu", s->gpu);
-  number(&w, "seed", s->seed);
-  key(&w, "ptx");
-  open(&w, '{');
-  string(&w, "target", s->ptx_target);
-  string(&w, "version", s->ptx_version);
-  boolean(&w, "lineinfo", s->lineinfo);
-  shut(&w, '}');
-  number(&w, "launches", s->launches);
-  key(&w, "schedules");
-  open(&w, '{');
-  number(&w, "asked", s->schedules_asked);
-  number(&w, "run", s->schedules_run);
-  boolean(&w, "exhaustive", s->exhaustive);
-  shut(&w, '}');
-  shut(&w, '}');
-  if (!w.text.failed)
-    return w.text.bytes;
-  base_text_free(&w.text);
-  return NULL;
+  writer w = {0};
+  writer_open(&w, '{');
+  writer_summary(&w, s);
+  writer_shut(&w, '}');
+  return finish(&w);
+}
+
+void writer_summary(writer *w, const muster_summary *s) {
+  writer_string(w, "gpu", s->gpu);
+  writer_number(w, "seed", s->seed);
+  writer_object(w, "ptx");
+  writer_string(w, "target", s->ptx_target);
+  writer_string(w, "version", s->ptx_version);
+  writer_bool(w, "lineinfo", s->lineinfo);
+  writer_shut(w, '}');
+  writer_number(w, "launches", s->launches);
+  writer_object(w, "schedules");
+  writer_number(w, "asked", s->schedules_asked);
+  writer_number(w, "run", s->schedules_run);
+  writer_bool(w, "exhaustive", s->exhaustive);
+  writer_shut(w, '}');
 }

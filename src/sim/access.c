@@ -95,10 +95,12 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
     f.at = (uint8_t *)(uintptr_t)address;
     uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
     sim_memory_kind kind = SIM_MEMORY_GLOBAL;
+    bool ends_before = false;
     if (at < r->memory->bytes && r->memory->granules[at / SIM_GRANULE] == SIM_READ_ONLY) {
       mtx_lock(&r->device->lock); /* another worker may be in malloc, which moves the spans */
       const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
       kind = s ? s->info.kind : SIM_MEMORY_HOST;
+      ends_before = r->memory->exact && s && bytes > s->info.address + s->info.bytes - address;
       mtx_unlock(&r->device->lock);
     }
     f.space = kind == SIM_MEMORY_CONST   ? PTX_SPACE_CONST
@@ -107,11 +109,13 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
     bool legal =
         writes ? f.space == PTX_SPACE_GLOBAL
                : generic || space == f.space || (space == PTX_SPACE_GLOBAL && f.space != PTX_SPACE_PARAM);
-    if (!legal)
+    if (!legal || ends_before)
       f.at = NULL;
   }
   if (address & (align - 1))
     f.misaligned = true, f.at = NULL;
+  if (writes && f.at && r->memory->kept && f.space == PTX_SPACE_GLOBAL)
+    sim_memory_touch(r->device, address, bytes);
   return f;
 }
 
@@ -162,32 +166,55 @@ typedef struct sight {
   sim_who who;
   sim_access a;
   uint32_t on; /* lanes that do it */
+  bool mixed;  /* generic addresses, in several spaces */
 } sight;
+
+/* The lanes of `lanes` whose address lies in a space. */
+static uint32_t lanes_in(const sight *s, uint32_t lanes, uint8_t space) {
+  uint32_t in = 0;
+  SIM_EACH(i, lanes)
+  in |= (uint32_t)(s->found[i].space == space) << i;
+  return in;
+}
+
+/* Asks the watcher about lanes whose access is none that the machine knows to be right. */
+static void ask(sim_run *r, sight *s, uint32_t legal) {
+  uint32_t all = s->who.lanes;
+  uint8_t space = s->a.space;
+  for (uint32_t left = all & ~legal; left;) {
+    s->a.space = s->found[sim_first(left)].space;
+    s->who.lanes = lanes_in(s, all, s->a.space);
+    s->on &= ~s->who.lanes | r->watcher->allow(r->watcher->user, &s->a, legal & s->who.lanes);
+    left &= ~s->who.lanes;
+  }
+  s->who.lanes = all, s->a.space = space;
+}
 
 /* Resolves element k of all lanes, and asks the watcher who may go on. False: a fault. */
 static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes,
                  sight *s) {
   const void *lanes = sim_at(&r->ctx, o->a);
   uint32_t legal = 0, mask = r->ctx.mask, first_bad = SIM_NOWHERE;
-  uint8_t space = PTX_SPACE_GLOBAL;
   bool ranked = false;
-  sim_found bad = {0};
   SIM_EACH(i, mask) {
     uint64_t address = address_of(o, lanes, i);
     uint32_t align = k ? m->bytes : m->bytes * m->n;
     sim_found f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
+    if (f.at)
+      legal |= UINT32_C(1) << i;
+    else if (first_bad == SIM_NOWHERE)
+      first_bad = i;
     s->at[i] = f.at;
-    s->found[i] = f;
     s->rank[i] = (uint8_t)(f.rank == SIM_NOWHERE ? r->block->rank : f.rank);
     ranked |= f.rank != SIM_NOWHERE;
     s->address[i] = f.offset;
     r->address[i] = address + (uint64_t)k * m->bytes;
-    space = f.space;
-    if (f.at)
-      legal |= UINT32_C(1) << i;
-    else if (first_bad == SIM_NOWHERE)
-      first_bad = i, bad = f;
+    f.space = f.space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : f.space;
+    s->found[i] = f;
   }
+  uint32_t counts = legal ? legal : mask;
+  uint8_t space = s->found[sim_first(counts)].space;
+  s->mixed = m->space == PTX_SPACE_GENERIC && lanes_in(s, counts, space) != counts;
   sim_who_of(r, mask, o, &s->who);
   s->a = (sim_access){.who = &s->who,
                       .reads = reads,
@@ -204,23 +231,65 @@ static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bo
                       .read = s->read,
                       .written = (const uint64_t(*)[2])s->written};
   s->on = legal;
+  if (legal == mask)
+    return true;
   if (r->watcher && r->watcher->allow) {
-    s->on = r->watcher->allow(r->watcher->user, &s->a, legal) & legal;
-  } else if (first_bad != SIM_NOWHERE) {
-    sim_bad_access(r, o, &bad, m->space, r->address[first_bad], m->bytes, first_bad, writes);
-    return false;
+    ask(r, s, legal);
+    return true;
   }
+  sim_bad_access(r, o, &s->found[first_bad], m->space, r->address[first_bad], m->bytes, first_bad, writes);
+  return false;
+}
+
+bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, uint32_t lane, bool writes) {
+  uint64_t address[SIM_LANES], none[SIM_LANES][2] = {{0}};
+  sim_who who;
+  if (!r->watcher || !r->watcher->allow)
+    return false;
+  sim_who_of(r, UINT32_C(1) << lane, o, &who);
+  address[lane] = f->offset;
+  sim_access a = {.who = &who,
+                  .reads = !writes,
+                  .writes = writes,
+                  .space = f->space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : f->space,
+                  .proxy = SIM_PROXY_ASYNC,
+                  .bytes = bytes,
+                  .elements = 1,
+                  .address = address,
+                  .read = none,
+                  .written = (const uint64_t(*)[2])none};
+  r->watcher->allow(r->watcher->user, &a, 0);
   return true;
 }
 
 static void tell(sim_run *r, const sim_op *o, sight *s) {
-  bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
-  if (!sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
-    return;
-  sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
+  for (uint32_t left = s->on; left;) {
+    uint32_t lanes = left;
+    if (s->mixed) {
+      s->a.space = s->found[sim_first(left)].space;
+      lanes = lanes_in(s, left, s->a.space);
+    }
+    left &= ~lanes;
+    bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
+    sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
+    s->who.lanes = lanes;
+    if (s->a.reads && s->a.order != PTX_ORDER_WEAK && sim_watches(r, SIM_WATCH_CHOICES))
+      r->unit->polled = true;
+    if (sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
+      sim_say(r, &e, lanes, o);
+  }
+}
+
+/* Lanes whose value to read the watcher has chosen, in s->read. What a loop reads then is not what memory
+ * holds. */
+static uint32_t chosen(sim_run *r, sight *s) {
+  if (!r->watcher || !r->watcher->source)
+    return 0;
   s->who.lanes = s->on;
-  if (s->on)
-    sim_say(r, &e, s->on, o);
+  uint32_t lanes = r->watcher->source(r->watcher->user, &s->a) & s->on;
+  if (lanes && r->probe)
+    sim_probe_spoil(r->probe);
+  return lanes;
 }
 
 static const sim_op *done(sim_run *r, const sim_op *o) {
@@ -265,6 +334,7 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
       if (r->probe)
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
     }
+    chosen(r, &s);
     if (r->watcher)
       tell(r, o, &s);
     memcpy(values[k], s.read, sizeof s.read);
@@ -291,6 +361,8 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     SIM_EACH(i, s.on) {
       if (r->probe && memcmp(s.at[i], s.written[i], m->bytes))
         r->probe->wrote = true;
+      s.read[i][0] = s.read[i][1] = 0;
+      memcpy(s.read[i], s.at[i], m->bytes);
       memcpy(s.at[i], s.written[i], m->bytes);
     }
     s.a.stored = s.on;
@@ -327,14 +399,20 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
       if (m->results[k] != SIM_NOWHERE)
         sim_define_at(r, m->results[k], c->mask, 0, 0, false);
     }
+    uint32_t forced = chosen(r, &s);
     SIM_EACH(i, s.on) {
-      uint64_t b[2], x[2] = {0};
+      uint64_t b[2], x[2] = {0}, before[2];
+      memcpy(before, s.at[i], m->bytes);
+      if (forced >> i & 1)
+        memcpy(s.at[i], s.read[i], m->bytes);
       get_lane(r, m, m->places[k], i, b);
       if (m->rop == PTX_ROP_CAS)
         get_lane(r, m, m->compare, i, x);
       bool stored =
           sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
       s.a.stored |= stored ? UINT32_C(1) << i : 0;
+      if (!stored)
+        memcpy(s.at[i], before, m->bytes);
       if (r->probe) {
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
         if (stored && memcmp(s.read[i], s.written[i], m->bytes))

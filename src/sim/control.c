@@ -36,12 +36,16 @@ static const sim_op *go_slow(sim_run *r, const sim_op *o) {
     sim_probe_end(r);
     return NULL;
   }
-  if (o->b ? r->budget <= 0 : r->depth_key + o->x >= r->other_key) {
+  if (o->b ? r->budget <= 0 || r->unit->polled : r->depth_key + o->x >= r->other_key) {
     sim_unit_at(r->unit, o->target, o->x);
     r->quantum = o->b;
     return NULL;
   }
   return o->target;
+}
+
+static void say_branch(sim_run *r, const sim_op *o, uint32_t lanes, uint32_t taken, uint32_t target) {
+  sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = target}}, lanes, o);
 }
 
 /* Lanes part: `taken` go to the target. */
@@ -53,8 +57,7 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   sim_unit_at(v, o->target, o->x);
   r->stats.fragments_split++;
   if (sim_watches(r, SIM_WATCH_FLOW))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = o->target->insn}},
-            taken | u->mask, o);
+    say_branch(r, o, taken | u->mask, taken, o->target->insn);
   return NULL;
 }
 
@@ -81,6 +84,8 @@ static const sim_op *branch_masked(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
+  if ((!taken || taken == c->mask) && sim_watches(sim_run_of(c), SIM_WATCH_BRANCHES))
+    say_branch(sim_run_of(c), o, c->mask, taken, o->target->insn);
   if (!taken)
     return o + 1;
   return taken == c->mask ? go_slow(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
@@ -113,6 +118,8 @@ static const sim_op *brx(const sim_op *o, sim_ctx *c) {
     left &= ~lanes;
     sim_unit *v = first && !left ? u : left ? sim_unit_split(r->warp, u, lanes) : u;
     sim_unit_at(v, t->to[k].op, t->to[k].order);
+    if (sim_watches(r, SIM_WATCH_FLOW) && (lanes != c->mask || sim_watches(r, SIM_WATCH_BRANCHES)))
+      say_branch(r, o, lanes, lanes, t->to[k].insn);
   }
   r->quantum = r->budget <= 0;
   return NULL;

@@ -20,11 +20,12 @@ static const char text[] =
 
 typedef struct chooser {
   uint64_t end; /* of what may be written */
-  uint32_t asked[4], dropped, accesses;
+  uint32_t asked[3], dropped, accesses, branches;
 } chooser;
 
 static sim_answer event(void *user, const sim_event *e) {
   chooser *c = user;
+  c->branches += e->kind == SIM_EVENT_BRANCH && !e->branch.joins;
   if (e->kind != SIM_EVENT_ACCESS)
     return SIM_GO_ON;
   c->accesses++;
@@ -79,7 +80,7 @@ int main(void) {
   memset((void *)(uintptr_t)at, 0, 4096);
   chooser c = {.end = at + 4096};
   sim_watcher w = {.user = &c,
-                   .watch = SIM_WATCH_ACCESS | SIM_WATCH_CHOICES,
+                   .watch = SIM_WATCH_ACCESS | SIM_WATCH_CHOICES | SIM_WATCH_FLOW | SIM_WATCH_BRANCHES,
                    .event = event,
                    .allow = allow,
                    .choose = choose};
@@ -98,8 +99,8 @@ int main(void) {
   expect(out[16] == 4, "blocks 7, 6, 5, 4 became resident, and the last of them went first");
   expect(out[2] == 8 * 64 * 3, "the watcher's value was read");
   expect(c.dropped == 8 * 64, "all writes behind the end were dropped");
-  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_BLOCK] > 0 && c.asked[SIM_CHOOSE_WARP] > 0 &&
-             c.asked[SIM_CHOOSE_UNIT] > 0,
+  expect(c.branches == 8 * 2, "each warp tells of its branch, the one that parts and the one that does not");
+  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_TURN] > 0 && c.asked[SIM_CHOOSE_UNIT] > 0,
          "every kind of choice was asked for");
   sim_device_watch(d, NULL);
   sim_module_free(m);
