@@ -77,6 +77,10 @@ static void keep(stuck *s, const party *p) {
       q->n_threads += p->n_threads;
       q->n_blocks += q->block != p->block;
       q->block = p->block;
+      if (p->spot.block < q->spot.block) { /* the first block speaks */
+        q->wait = p->wait, q->word = p->word;
+        q->spot = p->spot, q->insn = p->insn;
+      }
       return;
     }
   }
@@ -221,7 +225,8 @@ static void report(const stuck *s, const party *main, const party *second, check
   const check *c = s->check;
   text on[MUSTER_WAITING], awaits[MUSTER_WAITING];
   f->launch = main->spot.launch;
-  f->sides[0] = side_of(c, main);
+  if (!f->sides[0].kind)
+    f->sides[0] = side_of(c, main);
   if (second && !f->sides[1].kind)
     f->sides[1] = side_of(c, second);
   for (uint32_t pass = 0; pass < 3; pass++)
@@ -447,7 +452,12 @@ static void report_launch(const stuck *s, uint64_t launch) {
   }
   if (told)
     return;
-  if (word && s->room_blocks)
+  check_found uneven;
+  sentence message;
+  if (word && check_is_on(s->check, MUSTER_RULE_BARRIER_UNEVEN) &&
+      check_grid_uneven(s->check, launch, true, &uneven, message, sizeof message))
+    report(s, word, NULL, &uneven);
+  else if (word && s->room_blocks)
     report_residency(s, word);
   else if (word)
     report_spin(s, word);
