@@ -35,7 +35,8 @@ struct drv_device;
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
 struct drv_op;
-void drv_inspect_launched(struct drv_device *d, const struct drv_op *op); /* a launch ended: the summary is told */
+void drv_inspect_launched(struct drv_device *d,
+                          const struct drv_op *op); /* a launch began: the summary is told */
 
 /* ------------------------------------------------------------------ what watchers are told (tell.c) */
 

@@ -230,6 +230,7 @@ static void start_launch(drv_device *d, drv_op *op) {
     return;
   }
   op->running = true;
+  drv_inspect_launched(d, op);
   if (muster_session_get()->stats) {
     sim_stats now;
     sim_device_stats(d->sim, &now);
@@ -351,7 +352,6 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_inspect_launched(d, status.user);
     drv_op_done(status.user);
     *moved = true;
     return true;
