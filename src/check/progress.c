@@ -295,7 +295,7 @@ static void report_barrier(const stuck *s, const party *p) {
   text where;
   sentence message;
   snprintf(where, sizeof where, "nobody is left who could");
-  if (q) {
+  if (q && (q->wait.kind != p->wait.kind || q->wait.number != p->wait.number)) {
     text on;
     put_on(s->check, q, on);
     snprintf(where, sizeof where, "the others wait at %.200s", on);
