@@ -346,6 +346,30 @@ static void on_access(race *r, const sim_event *e) {
     b->now++;
 }
 
+/* ------------------------------------------------------------------ for others */
+
+bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
+                      bool *atomic, check_spot *out) {
+  race *r = c->parts[CHECK_PART_race];
+  race_line *l = race_shadow_line(&r->global, address);
+  int32_t at = (int32_t)(address % RACE_LINE);
+  for (uint32_t i = l ? l->n : 0; i-- > 0;) {
+    const race_record *k = &l->records[i];
+    for (uint32_t left = k->flags & RACE_WRITES ? k->lanes : 0; left; left &= left - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(left);
+      if (at < race_at(k, lane) || at >= race_at(k, lane) + k->bytes)
+        continue;
+      race_block_place(r, k->block, &out->launch, &out->block);
+      out->thread = k->warp * SIM_WARP + lane;
+      out->site = k->site;
+      *atomic = k->flags & RACE_READS;
+      if (counts(user, out))
+        return true;
+    }
+  }
+  return false;
+}
+
 /* ------------------------------------------------------------------ the part */
 
 static void *new(check *c) {

@@ -10,6 +10,7 @@
 #include "driver/drv.h"
 
 uint32_t drv_threads, drv_blocked;
+uint64_t drv_polls;
 static uint64_t context_number;
 static uint64_t thread_number;
 static pthread_key_t thread_key;

@@ -155,6 +155,7 @@ drv_thread *drv_self(void);
 drv_context *drv_current(void); /* NULL: none */
 /* Counts host threads that use the device, and how many of them are inside a wait. */
 extern uint32_t drv_threads, drv_blocked;
+extern uint64_t drv_polls; /* how often a query said that work is not over yet */
 
 /* ------------------------------------------------------------------ the lock and the engine (engine.c) */
 

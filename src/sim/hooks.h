@@ -166,6 +166,7 @@ typedef struct sim_event {
     struct {
       const sim_launch *launch;
       sim_fit fit;
+      uint64_t workspace; /* %envreg1 and 2: of the grid's barrier, 0: none */
       bool failed;
     } launch;
     const sim_fault *fault;

@@ -614,7 +614,7 @@ bool sim_admit(sim_device *d) {
                                  .module = best->code->funcs[0]->ptx,
                                  .body = best->code->funcs[0]->body,
                                  .func = best->code->funcs[0]->index},
-                         .launch = {.launch = &best->launch, .fit = best->fit}};
+                         .launch = {.launch = &best->launch, .fit = best->fit, .workspace = best->workspace}};
           d->watcher->event(d->watcher->user, &e);
         }
       }
