@@ -91,6 +91,8 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
     uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, mine, k);
     if (same_warp)
       hit &= ~(UINT32_C(1) << k);
+    if (hit)
+      race_settle(x->race, x->block, mine->warp, k);
     for (; hit; hit &= hit - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(hit);
       if (race_knows(x->block, mine->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))

@@ -77,6 +77,12 @@ void race_clock_drop(race_clock *c);
 /* Both give up the caller's hold on `c`. Out of memory: as c was, and *failed is set. */
 race_clock *race_clock_add(race_clock *c, race_step s, bool *failed);
 race_clock *race_clock_join(race_clock *c, const race_clock *other, bool *failed);
+/* The same again, if that was done to the same two just before: readings mostly agree, and share clocks. */
+typedef struct race_memo {
+  const race_clock *c, *other;
+  race_clock *result;
+} race_memo;
+race_clock *race_clock_join_like(race_clock *c, const race_clock *other, race_memo *m, bool *failed);
 /* The time up to which a thread's past is known, and by which step; lane or warp may be RACE_WHOLE. */
 uint32_t race_clock_time(const race_clock *c, uint32_t block, uint32_t warp, uint32_t lane,
                          const race_step **by);
@@ -164,12 +170,23 @@ typedef struct race_view {
   race_known known;
 } race_view;
 
+/* What a lane has met at a word and not yet taken over. */
+typedef struct race_due {
+  uint64_t chain;                 /* 0: nothing */
+  race_known wide, narrow, loose; /* as of the word */
+  race_known own;                 /* of its own block's heads */
+  uint8_t level;
+  bool acquires, linked;
+} race_due;
+
 typedef struct race_lane {
+  race_due *due;
   race_known own;                  /* beyond what its warp and block know */
   race_known pending[RACE_LEVELS]; /* what a fence of that level would acquire */
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
   race_clock *proxy;               /* what was ordered before its last fence between proxies */
   check_site acquired;             /* its last strong read that met a release */
+  uint64_t looked;                 /* at which version of a word */
 } race_lane;
 
 typedef struct race_warp {
@@ -224,11 +241,15 @@ typedef struct race_word {
   uint32_t block, warp, lane; /* who wrote it last */
   uint8_t level;
   check_site site;
-  bool watched;     /* somebody looked at it: `loose` is kept */
-  race_known loose; /* what it would release if each strong write did */
-  race_known wide;  /* of the heads that reach the whole device */
+  bool watched;      /* somebody looked at it: `loose` is kept */
+  race_known loose;  /* what it would release if each strong write did */
+  race_known wide;   /* of the heads that reach the whole device */
+  race_known narrow; /* and of the others */
+  uint64_t chain;    /* of atomics, since a store began it */
+  uint64_t version;  /* changes whenever this does */
   race_head *heads;
   uint32_t n_heads, cap_heads;
+  bool crowded; /* not all heads are in the list */
 } race_word;
 
 /* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
@@ -264,7 +285,8 @@ typedef struct race {
     check_site site;
     bool unused; /* an atomic whose result nobody reads */
   } insns[256];
-  int64_t hints;  /* see race_sync.c */
+  int64_t hints; /* see race_sync.c */
+  uint64_t versions;
   race_clock *sc; /* of fence.sc, where they order */
 } race;
 
@@ -293,6 +315,8 @@ bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t o
 /* A strong access of one lane; `line` holds the records of before it. `looks`: what it reads is used. */
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
                  uint32_t space, check_site site, bool looks);
+/* Before it is asked what a lane knows. */
+void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);
 
 /* ------------------------------------------------------------------ what is said (race_missing.c) */

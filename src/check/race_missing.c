@@ -55,10 +55,11 @@ static race_reading smallest(const race_pair *p, const race_step **by) {
     if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
                    p->first->warp, p->first_lane, p->first->time, by))
       return (race_reading)k;
-    /* what the block would have done before the release, had it waited there for all its threads */
+    /* what others of the block would have done before the release, had it waited there for them */
     if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
         (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
-                           p->first->epoch)))
+                           p->first->epoch)) &&
+        (*by)->by != p->first->warp * (uint32_t)SIM_WARP + p->first_lane)
       return (race_reading)k;
   }
   return RACE_N_READINGS;
