@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name.h"
 #include "check/state.h"
 
 typedef struct found {
@@ -110,7 +109,6 @@ void check_report(check *c, const check_found *f) {
 
   const muster_rule_row *row = muster_rule_get(f->rule);
   check_buffer rooms[MUSTER_ACCESSES];
-  char names[MUSTER_ACCESSES][512];
   muster_finding out = {.rule = f->rule,
                         .severity = f->note     ? MUSTER_NOTE
                                     : f->milder ? MUSTER_WARNING
@@ -127,8 +125,6 @@ void check_report(check *c, const check_found *f) {
     *a = (muster_access){.kind = s->kind, .space = space_name(s->space), .bytes = s->bytes};
     check_place_fill(c, &s->spot, a);
     put_address(c, s, a, &rooms[i]);
-    if (a->func && base_plain_name(a->func, names[i], sizeof names[i]))
-      a->func = names[i];
     if (a->func && l && strcmp(a->func, l->kernel) == 0)
       a->func = NULL;
   }

@@ -8,10 +8,11 @@
 #include "check/state.h"
 
 typedef struct site {
+  const ptx_body *body; /* of insn; looked into only while the launch lives */
   const ptx_insn *insn; /* the key; another module may come to lie there, so the rest is compared too */
   uint32_t next;        /* of the same hash */
   uint32_t line, column, ptx_line;
-  char *func, *file, *inlined_at;
+  char *name, *func, *file, *inlined_at; /* of the function, as PTX and as people write it */
   const char *op;
 } site;
 
@@ -51,6 +52,7 @@ void check_places_free(struct check_places *p) {
   if (!p)
     return;
   for (uint32_t i = 1; i < p->n_sites; i++) {
+    free(p->sites[i].name);
     free(p->sites[i].func);
     free(p->sites[i].file);
     free(p->sites[i].inlined_at);
@@ -76,24 +78,18 @@ static char *copy(const char *s) {
   return s ? strdup(s) : NULL;
 }
 
-/* A file of the toolkit: nobody looks there for a fault of their own. */
-static bool is_toolkit(const char *file) {
+/* A header of the compiler's own: .../cuda-13.0/targets/x86_64-linux/include/sm_30_intrinsics.hpp,
+ * .../nvidia/cu13/include. */
+static bool is_toolkits(const char *file) {
   const char *include = file ? strstr(file, "/include/") : NULL;
-  if (!include)
-    return false;
-  static const char *const before[] = {"-linux/include/", "/usr/include/", "/usr/local/cuda", "/nvidia/cu"};
-  for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-    const char *at = strstr(file, before[i]);
-    if (at && at <= include)
-      return true;
-  }
-  return false;
+  const char *cuda = file ? strstr(file, "/cuda") : NULL, *nvidia = file ? strstr(file, "/nvidia/") : NULL;
+  return include && ((cuda && cuda < include) || (nvidia && nvidia < include));
 }
 
-/* Where somebody wrote what became this instruction: code of the toolkit that was inlined stands where it was
- * called. */
-static uint32_t written_at(const ptx_body *b, uint32_t loc) {
-  while (is_toolkit(b->locs[loc].file) && b->locs[loc].inlined_at != PTX_NONE)
+/* Where people would look: the innermost place that is not in a header of the compiler, which says nothing to
+ * them. */
+static uint32_t users_loc(const ptx_body *b, uint32_t loc) {
+  while (is_toolkits(b->locs[loc].file) && b->locs[loc].inlined_at != PTX_NONE)
     loc = b->locs[loc].inlined_at;
   return loc;
 }
@@ -108,8 +104,8 @@ static char *inlined_at(const ptx_body *b, uint32_t loc) {
 }
 
 static bool same(const site *s, const sim_who *w) {
-  return s->insn == w->insn && s->ptx_line == w->insn->place.line && s->func &&
-         strcmp(s->func, w->module->funcs[w->func].name) == 0;
+  return s->insn == w->insn && s->ptx_line == w->insn->place.line && s->name &&
+         strcmp(s->name, w->module->funcs[w->func].name) == 0;
 }
 
 check_site check_site_of(check *c, const sim_who *w) {
@@ -128,19 +124,71 @@ check_site check_site_of(check *c, const sim_who *w) {
       return 0;
     p->sites = s, p->cap_sites = more;
   }
-  site s = {.insn = w->insn,
+  char plain[512];
+  const char *func = w->module->funcs[w->func].name;
+  site s = {.body = w->body,
+            .insn = w->insn,
             .next = *head,
             .ptx_line = w->insn->place.line,
             .op = ptx_op_get((ptx_op)w->insn->op)->name,
-            .func = copy(w->module->funcs[w->func].name)};
+            .name = copy(func),
+            .func = copy(base_plain_name(func, plain, sizeof plain) ? plain : func)};
   if (w->insn->loc != PTX_NONE) {
-    uint32_t loc = written_at(w->body, w->insn->loc);
+    uint32_t loc = users_loc(w->body, w->insn->loc);
     const ptx_loc *l = &w->body->locs[loc];
     s.file = copy(l->file), s.line = l->line, s.column = l->column;
     s.inlined_at = inlined_at(w->body, loc);
   }
   p->sites[p->n_sites] = s;
   return *head = p->n_sites++;
+}
+
+bool check_site_before(const check *c, check_site a, check_site b) {
+  const site *x = &c->places->sites[a], *y = &c->places->sites[b];
+  return a && b && x->body == y->body && x->insn < y->insn;
+}
+
+static bool bars(const ptx_insn *i, check_way way) {
+  switch (i->op) {
+  case PTX_OP_bar_warp:
+    return way == CHECK_NO_WARP_BARRIER;
+  case PTX_OP_bar_block:
+  case PTX_OP_barrier_block:
+  case PTX_OP_bar_red:
+  case PTX_OP_barrier_red:
+    return way != CHECK_ANY_WAY;
+  default:
+    return false;
+  }
+}
+
+bool check_site_reaches(const check *c, check_site from, check_site to, check_way way) {
+  const site *a = &c->places->sites[from], *z = &c->places->sites[to];
+  if (!from || !to || a->body != z->body)
+    return false;
+  const ptx_body *b = a->body;
+  bool *seen = calloc(b->n_blocks, sizeof *seen), found = false;
+  uint32_t *todo = malloc((b->n_blocks + 1) * sizeof *todo), n = 0;
+  /* the rest of its own block first, then whole ones */
+  uint32_t begin = (uint32_t)(a->insn - b->insns) + 1, end = (uint32_t)(z->insn - b->insns), block = 0;
+  while (block < b->n_blocks && b->blocks[block].end < begin)
+    block++;
+  if (seen && todo && block < b->n_blocks)
+    todo[n++] = block;
+  for (bool first = true; n > 0 && !found; first = false) {
+    const ptx_block *k = &b->blocks[todo[--n]];
+    uint32_t i = first ? begin : k->first;
+    for (; i < k->end && !found && !bars(&b->insns[i], way); i++)
+      found = i == end;
+    for (uint32_t s = 0; !found && i == k->end && s < k->n_succ; s++) {
+      uint32_t next = b->edges[k->succ + s];
+      if (!seen[next])
+        seen[next] = true, todo[n++] = next;
+    }
+  }
+  free(seen);
+  free(todo);
+  return found;
 }
 
 /* ------------------------------------------------------------------ launches */

@@ -210,7 +210,7 @@ static bool vprintf_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *co
     put_conversion(&out, &k, &a);
   }
   const sim_options *options = &r->device->options;
-  if (options->print && out.length) {
+  if (options->print && out.length && !r->device->muted) {
     mtx_lock(&r->device->lock);
     options->print(options->print_user, out.bytes, out.length);
     mtx_unlock(&r->device->lock);

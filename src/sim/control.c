@@ -36,7 +36,7 @@ static const sim_op *go_slow(sim_run *r, const sim_op *o) {
     sim_probe_end(r);
     return NULL;
   }
-  if (o->b ? r->budget <= 0 : r->depth_key + o->x >= r->other_key) {
+  if (o->b ? r->budget <= 0 || r->unit->polled : r->depth_key + o->x >= r->other_key) {
     sim_unit_at(r->unit, o->target, o->x);
     r->quantum = o->b;
     return NULL;

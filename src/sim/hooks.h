@@ -82,7 +82,8 @@ typedef struct sim_access {
   const uint64_t
       *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
   const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
-  uint64_t (*read)[2]; /* 32: what was read. A watcher may change it: which write a read takes (b) */
+  uint64_t (*read)[2]; /* 32: what was read; of a write, what was there. A watcher may change it; atomics: see
+                          sim_watcher.source (b) */
   const uint64_t (*written)[2]; /* 32 */
   const uint32_t *undefined;    /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
@@ -185,21 +186,27 @@ typedef enum sim_edge {
   SIM_EDGE_EVENT_SYNC   /* for recording `id` */
 } sim_edge;
 
-/* What a watcher may choose. */
+/* What a watcher may choose. It is asked only where there is a choice. */
 typedef enum sim_choice_kind {
-  SIM_CHOOSE_BLOCK, /* which resident block goes next */
-  SIM_CHOOSE_WARP,  /* which warp of it */
-  SIM_CHOOSE_UNIT,  /* which unit of a warp */
-  SIM_CHOOSE_START  /* which block becomes resident next */
+  SIM_CHOOSE_TURN, /* which warp goes next, of all that can, until it waits, yields or has gone on for long */
+  SIM_CHOOSE_UNIT, /* which unit of it, where its lanes have parted */
+  SIM_CHOOSE_START /* which cluster becomes resident next, where there is room; asked for the last one too */
 } sim_choice_kind;
+#define SIM_CHOOSE_NONE UINT32_MAX /* START: none, as long as others are resident */
+
+typedef struct sim_turn {
+  uint64_t launch, block;
+  uint32_t warp;
+} sim_turn;
 
 typedef struct sim_choice {
   sim_choice_kind kind;
-  uint64_t launch, block;
-  uint32_t warp;
-  uint32_t n;          /* one of so many: 0 to n - 1, in index order */
-  uint32_t usual;      /* what the machine would take */
-  const uint64_t *ids; /* n: block numbers, warp numbers, lane masks */
+  uint64_t launch, block; /* UNIT, START (the launch alone) */
+  uint32_t warp;          /* UNIT */
+  uint32_t n;             /* one of so many: 0 to n - 1 */
+  uint32_t usual;         /* what the machine would take */
+  const sim_turn *turns;  /* TURN: n */
+  const uint64_t *ids;    /* n: UNIT, lane masks; START, numbers of clusters */
 } sim_choice;
 
 typedef enum sim_answer { SIM_GO_ON, SIM_YIELD } sim_answer;
@@ -225,6 +232,9 @@ typedef struct sim_watcher {
    * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory
    * reaches to the end of its granule. */
   uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
+  /* Before a read: lanes whose value the watcher chooses instead of memory's; it has put them in a->read. An
+   * atomic operation goes on from there. NULL: none. */
+  uint32_t (*source)(void *user, const sim_access *a);
   uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
   void (*step)(void *user, const sim_who *who);
 } sim_watcher;
@@ -247,11 +257,19 @@ struct base_text;
 sim_watcher *sim_trace_new(struct base_text *out, uint32_t watch);
 void sim_trace_free(sim_watcher *w);
 
-/* State of a device between launches, for schedules that start from the same memory: a copy of all
- * allocations. */
+/* The state of a device while no launch runs: global memory, registered host memory, allocations,
+ * definedness, clock, numbers of launches. Kept page by page, from the first write of a kernel on, so that it
+ * costs what kernels write and not what there is; who writes without the machine calls sim_memory_changes
+ * before. At most eight at once; NULL: one too many, or no memory. */
 typedef struct sim_saved sim_saved;
 sim_saved *sim_memory_save(sim_device *d);
+/* Back to it, as often as wanted. What the host allocated since is gone. False: memory ran out meanwhile, and
+ * the state is not whole. */
 bool sim_memory_restore(sim_device *d, const sim_saved *s);
 void sim_saved_free(sim_saved *s);
+void sim_memory_changes(sim_device *d, uint64_t address, uint64_t bytes);
+
+/* Whether what kernels print is dropped. */
+void sim_device_mute(sim_device *d, bool muted);
 
 #endif

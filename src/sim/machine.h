@@ -58,14 +58,22 @@ typedef struct sim_memory {
   bool exact;
   uint64_t *gone; /* a ring: where freed allocations begin, in the order of their end */
   uint32_t first_gone, n_gone;
+  struct sim_saved *saved; /* states that are kept: saved.c */
+  uint8_t *pages;          /* of each SIM_PAGE bytes: which of those hold what it was, a bit each */
+  uint8_t kept;            /* their bits */
 } sim_memory;
+#define SIM_PAGE 4096u
 
 bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index);
 void sim_memory_end(sim_memory *m);
 uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name);
 bool sim_memory_give(sim_memory *m, uint64_t address);
+void sim_memory_mark(const sim_memory *m, const sim_span *s); /* its granules */
+enum { SIM_GONE = 4096 };                                     /* so many freed allocations are remembered */
 const sim_span *sim_span_at(const sim_span *spans, uint32_t n, uint64_t address);
 bool sim_memory_ends_behind(const sim_memory *m, uint64_t address, uint64_t bytes);
+/* Before bytes change: states that are kept take what they were (saved.c). */
+void sim_memory_touch(sim_device *d, uint64_t address, uint64_t bytes);
 /* Every byte may be used by a kernel. */
 static inline bool sim_memory_ok(const sim_memory *m, uint64_t address, uint64_t bytes) {
   uint64_t at = address - (uint64_t)(uintptr_t)m->base;
@@ -325,6 +333,7 @@ typedef struct sim_unit {
   const sim_op *loop;  /* where its quantum last ended, */
   uint32_t loops;      /* how often there, */
   uint32_t next_probe; /* and at which of those it probes again */
+  bool polled; /* a watcher chooses: it read a word that others may write since it last was at a head */
   sim_probe *probe;
 } sim_unit;
 
@@ -343,6 +352,7 @@ typedef struct sim_warp {
   uint32_t at_cluster,
       cluster_phase;          /* lanes that arrived and have not waited, and in which phase (parity) */
   uint32_t groups[SIM_LANES]; /* cp.async groups committed */
+  uint64_t tried;             /* sim_device.progress when it last had a turn and got nowhere */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
 } sim_warp;
@@ -431,6 +441,8 @@ struct sim_device {
   sim_device *peers[16];
   uint32_t n_peers;
   uint32_t next_sm;
+  bool muted;                  /* what kernels print is dropped */
+  uint64_t progress;           /* under a watcher that chooses: counts turns that got anywhere */
   struct sim_workers *workers; /* NULL: the caller runs everything */
   mtx_t lock;                  /* what workers share: spare memory, the heap, output */
 };
@@ -564,10 +576,17 @@ void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared,
 
 /* device.c */
 sim_run *sim_run_new(sim_device *d);
+void sim_block_wake(sim_run *r, sim_block *b);
+/* Nobody moved: what now? False: *out says it. */
+bool sim_wait_for_time(sim_device *d, sim_status *out);
+void sim_end_grid(sim_device *d, sim_grid *g, sim_status *out);
+void sim_end_all(sim_device *d, sim_run *r, sim_status *out);   /* r met a fault */
 void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum); /* sets r->progress if it got anywhere */
 void sim_no_memory(sim_run *r);
 void sim_stats_add(const sim_run *r, sim_stats *to);
 void sim_float_default(void);
+/* turn.c: a watcher chooses whose turn it is */
+void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out);
 /* workers.c */
 typedef struct sim_workers sim_workers;
 sim_workers *sim_workers_new(sim_device *d, uint32_t n);

@@ -63,6 +63,8 @@ void sim_memory_end(sim_memory *m) {
     munmap(m->granules, m->bytes / SIM_GRANULE);
   if (m->defined)
     munmap(m->defined, m->bytes / 8);
+  if (m->pages)
+    munmap(m->pages, m->bytes / SIM_PAGE + 1);
   free(m->spans);
   free(m->host);
   free(m->gone);
@@ -148,11 +150,9 @@ static void drop_span(sim_memory *m, uint32_t i) {
 
 /* ------------------------------------------------------------------ exact memory */
 
-enum { GONE_MOST = 4096 }; /* so many freed allocations are remembered */
-
 static void forget_gone(sim_memory *m) {
   uint64_t begin = m->gone[m->first_gone];
-  m->first_gone = (m->first_gone + 1) % GONE_MOST;
+  m->first_gone = (m->first_gone + 1) % SIM_GONE;
   m->n_gone--;
   drop_span(m, span_index(m->spans, m->n_spans, begin));
 }
@@ -160,13 +160,13 @@ static void forget_gone(sim_memory *m) {
 /* False: it is not kept. */
 static bool keep_gone(sim_memory *m, sim_span *s) {
   bool host = s->info.kind == SIM_MEMORY_GLOBAL || s->info.kind == SIM_MEMORY_HEAP;
-  if (!m->exact || !host || (!m->gone && !(m->gone = calloc(GONE_MOST, sizeof *m->gone))))
+  if (!m->exact || !host || (!m->gone && !(m->gone = calloc(SIM_GONE, sizeof *m->gone))))
     return false;
   uint64_t begin = s->begin;
   s->info.freed = true;
-  if (m->n_gone == GONE_MOST)
+  if (m->n_gone == SIM_GONE)
     forget_gone(m);
-  m->gone[(m->first_gone + m->n_gone++) % GONE_MOST] = begin;
+  m->gone[(m->first_gone + m->n_gone++) % SIM_GONE] = begin;
   return true;
 }
 
@@ -184,6 +184,15 @@ bool sim_memory_ends_behind(const sim_memory *m, uint64_t address, uint64_t byte
 }
 
 /* ------------------------------------------------------------------ taken and given back */
+
+void sim_memory_mark(const sim_memory *m, const sim_span *s) {
+  uint8_t *granules = m->granules + (s->begin - base_of(m)) / SIM_GRANULE;
+  uint64_t n = (s->end - s->begin) / SIM_GRANULE;
+  bool constant = s->info.kind == SIM_MEMORY_CONST || s->info.kind == SIM_MEMORY_PARAM;
+  memset(granules, s->info.freed ? SIM_FREE : constant ? SIM_READ_ONLY : SIM_PLAIN, n);
+  if (m->exact && !constant && !s->info.freed && s->info.bytes < s->end - s->begin)
+    granules[n - 1] = SIM_PARTLY;
+}
 
 /* Room for `size` bytes and, if there is any, for a gap behind them. */
 static uint64_t find_room(sim_memory *m, uint64_t size, bool low, uint64_t *gap) {
@@ -222,10 +231,7 @@ uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, co
   } else if (at < m->top) {
     m->top = at;
   }
-  uint8_t *granules = m->granules + (at - base_of(m)) / SIM_GRANULE;
-  memset(granules, constant ? SIM_READ_ONLY : SIM_PLAIN, size / SIM_GRANULE);
-  if (m->exact && !constant && bytes < size)
-    granules[size / SIM_GRANULE - 1] = SIM_PARTLY;
+  sim_memory_mark(m, &s);
   if (m->defined)
     memset(m->defined + (at - base_of(m)) / 8, constant || kind == SIM_MEMORY_MODULE ? 0xff : 0, size / 8);
   return at;
@@ -237,7 +243,7 @@ bool sim_memory_give(sim_memory *m, uint64_t address) {
     return false;
   uint64_t size = m->spans[i].end - address;
   memset(m->granules + (address - (uint64_t)(uintptr_t)m->base) / SIM_GRANULE, 0, size / SIM_GRANULE);
-  if (size >= 1u << 20) /* large pieces go back to the system */
+  if (size >= 1u << 20 && !m->saved) /* large pieces go back to the system */
     madvise((void *)(uintptr_t)address, size / 4096 * 4096, MADV_DONTNEED);
   m->used -= size;
   if (!keep_gone(m, &m->spans[i]))
@@ -358,69 +364,4 @@ uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t by
     if (!is_defined(&d->memory, address + i))
       return i;
   return bytes;
-}
-
-/* ------------------------------------------------------------------ saving */
-
-struct sim_saved {
-  uint32_t n;
-  sim_span *spans;
-  uint8_t **bytes;
-};
-
-void sim_saved_free(sim_saved *s) {
-  if (!s)
-    return;
-  for (uint32_t i = 0; i < s->n; i++)
-    free(s->bytes[i]);
-  free(s->spans);
-  free(s->bytes);
-  free(s);
-}
-
-sim_saved *sim_memory_save(sim_device *d) {
-  const sim_memory *m = &d->memory;
-  sim_saved *s = calloc(1, sizeof *s);
-  if (!s)
-    return NULL;
-  s->spans = calloc(m->n_spans + 1, sizeof *s->spans);
-  s->bytes = calloc(m->n_spans + 1, sizeof *s->bytes);
-  bool whole = s->spans && s->bytes;
-  for (uint32_t i = 0; whole && i < m->n_spans; i++) {
-    if (m->spans[i].info.freed)
-      continue;
-    uint64_t size = m->spans[i].end - m->spans[i].begin;
-    uint8_t *copy = malloc(size);
-    whole = copy != NULL;
-    if (!whole)
-      break;
-    memcpy(copy, (void *)(uintptr_t)m->spans[i].begin, size);
-    s->spans[s->n] = m->spans[i];
-    s->bytes[s->n++] = copy;
-  }
-  if (whole)
-    return s;
-  sim_saved_free(s);
-  return NULL;
-}
-
-/* The same allocations must be there, but for those that a kernel made since: they go. */
-bool sim_memory_restore(sim_device *d, const sim_saved *s) {
-  sim_memory *m = &d->memory;
-  for (uint32_t i = m->n_spans; i-- > 0;)
-    if (m->spans[i].info.kind == SIM_MEMORY_HEAP && !m->spans[i].info.freed) {
-      bool saved = false;
-      for (uint32_t k = 0; k < s->n && !saved; k++)
-        saved =
-            s->spans[k].info.kind == SIM_MEMORY_HEAP && s->spans[k].info.number == m->spans[i].info.number;
-      if (!saved)
-        sim_memory_give(m, m->spans[i].begin);
-    }
-  for (uint32_t i = 0; i < s->n; i++) {
-    const sim_span *now = sim_span_at(m->spans, m->n_spans, s->spans[i].begin);
-    if (!now || now->info.freed || now->info.number != s->spans[i].info.number)
-      return false;
-    memcpy((void *)(uintptr_t)now->begin, s->bytes[i], now->end - now->begin);
-  }
-  return true;
 }

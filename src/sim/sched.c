@@ -49,7 +49,7 @@ sim_unit *sim_unit_new(sim_warp *w, uint32_t lanes, const sim_unit *like) {
     *u = (sim_unit){.turn = SIM_UNIT_TURN};
   u->probe = p;
   u->mask = lanes;
-  u->loop = NULL, u->loops = 0, u->naps = 0, u->polls = false;
+  u->loop = NULL, u->loops = 0, u->naps = 0, u->polls = u->polled = false;
   if (p)
     sim_probe_spoil(p);
   sim_unit_state_set(w, u, SIM_READY);
@@ -241,16 +241,18 @@ static void run_steps(sim_run *r, const sim_op *o) {
 
 /* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
  * Not at once: a look costs as much as several quanta, and most loops work and are over before. A loop that
- * slept before is looked at soon again. */
+ * slept before is looked at soon again; one that reads what others may write at once, where a watcher
+ * chooses: it might choose it for ever. */
 enum { FIRST_PROBE = 16 };
 static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
-    u->loop = u->pc, u->loops = 0, u->next_probe = FIRST_PROBE;
+    u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
     u->next_probe = u->loops + (u->loops < 1024 ? u->loops : 1024);
     sim_probe_begin(r, u);
   }
   u->naps = 0;
+  u->polled = false;
   if (u->turn <= 0) {
     u->turn = SIM_UNIT_TURN;
     if (w->ready & (w->ready - 1) && !r->device->options.lockstep)

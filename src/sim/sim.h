@@ -84,7 +84,8 @@ typedef enum sim_memory_kind {
 
 typedef struct sim_allocation {
   uint64_t address, bytes;
-  uint64_t number; /* from 1: counts what the host allocated or registered; apart from that, everything else */
+  uint64_t
+      number; /* from 1: counts what the host allocated or registered; apart from that, everything else */
   sim_memory_kind kind;
   const char *name; /* of a variable; NULL */
   bool freed;

@@ -20,7 +20,7 @@ static const char text[] =
 
 typedef struct chooser {
   uint64_t end; /* of what may be written */
-  uint32_t asked[4], dropped, accesses, branches;
+  uint32_t asked[3], dropped, accesses, branches;
 } chooser;
 
 static sim_answer event(void *user, const sim_event *e) {
@@ -100,8 +100,7 @@ int main(void) {
   expect(out[2] == 8 * 64 * 3, "the watcher's value was read");
   expect(c.dropped == 8 * 64, "all writes behind the end were dropped");
   expect(c.branches == 8 * 2, "each warp tells of its branch, the one that parts and the one that does not");
-  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_BLOCK] > 0 && c.asked[SIM_CHOOSE_WARP] > 0 &&
-             c.asked[SIM_CHOOSE_UNIT] > 0,
+  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_TURN] > 0 && c.asked[SIM_CHOOSE_UNIT] > 0,
          "every kind of choice was asked for");
   sim_device_watch(d, NULL);
   sim_module_free(m);
