@@ -1,11 +1,9 @@
-// Every lane that calls must be named in its mask, every named lane must come, and all must say the same
-// mask. Here all lanes of the warp call, and the mask names the lower half.
+// Every lane that calls must be named in its mask, every named lane must come, and all must say the same mask.
+// Here all lanes of the warp vote, and the mask names the lower half.
 __global__ void broken(int *out) {
-  int mine = threadIdx.x;
-  out[threadIdx.x] = __shfl_xor_sync(0x0000ffff, mine, 1);
+  out[threadIdx.x] = __any_sync(0x0000ffff, threadIdx.x == 3);
 }
 __global__ void fixed(int *out) {
-  int mine = threadIdx.x;
-  out[threadIdx.x] = __shfl_xor_sync(0xffffffff, mine, 1);
+  out[threadIdx.x] = __any_sync(0xffffffff, threadIdx.x == 3);
 }
 LAUNCH(1, 32)
