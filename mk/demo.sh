@@ -50,7 +50,7 @@ demo_group_barrier() {
       missing-release --kernel reset --grid 4 --block 128 --cooperative --arg zero:2048 --arg u32:512 --arg zero:4 \
       --arg u32:2 --arg zero:4 examples/1-group-barrier/broken/no_convergence.cu
     demo_check "The same barrier repaired: a __syncthreads() before the arrival." clean \
-      --kernel normalise --grid 4,2 --block 128 --cooperative --arg random:u32:2000 --arg u32:2 --arg u32:1000 \
+      --kernel normalise --grid 4,2 --block 1024 --cooperative --arg random:u32:16000 --arg u32:2 --arg u32:4000 \
       --arg u32:3 --arg zero:4096 --arg zero:1024 examples/1-group-barrier/small_batch.cu
   fi
 }

@@ -75,7 +75,7 @@ static void put_address(const check *c, const check_side *s, muster_access *out,
     out->buffer = s->space == PTX_SPACE_GLOBAL ? NULL : out->buffer;
     return;
   }
-  out->buffer = room->name, out->offset = (uint64_t)room->offset;
+  out->buffer = room->name, out->offset = room->offset;
 }
 
 void check_report(check *c, const check_found *f) {
