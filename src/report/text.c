@@ -289,6 +289,8 @@ static void put_summary(printer *p, const muster_report *r) {
   if (s.ptx_target)
     base_putf(t, ", PTX %s for %s", s.ptx_version ? s.ptx_version : "?", s.ptx_target);
   base_putf(t, ", seed %llu\n", (unsigned long long)s.seed);
+  if (s.lineinfo && !r->ptx_file && muster_report_verdict(r) == MUSTER_CLEAN)
+    base_puts(t, "muster: judged as the compiler optimised it: -Xcicc -O0 keeps accesses that it removes\n");
   if (!s.lineinfo)
     base_puts(t,
               "muster: a launched module has no source lines: compile with -lineinfo to see them, and with "
