@@ -246,11 +246,13 @@ static void report(const stuck *s, const party *main, const party *second, check
       muster_waiting *w = &f->waiting[f->n_waiting];
       put_on(c, p, on[f->n_waiting]);
       put_awaits(c, p, awaits[f->n_waiting]);
+      muster_access place = {0};
+      check_place_fill(c, &p->spot, &place);
       *w = (muster_waiting){.on = on[f->n_waiting],
                             .awaits = awaits[f->n_waiting],
-                            .file = p->wait.place.file,
-                            .line = p->wait.place.line,
-                            .ptx_line = p->wait.place.ptx_line};
+                            .file = place.file,
+                            .line = place.line,
+                            .ptx_line = place.ptx_line};
       memcpy(w->block, p->wait.place.block, sizeof w->block);
       memcpy(w->thread, p->wait.place.thread, sizeof w->thread);
       f->n_waiting++;
