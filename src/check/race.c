@@ -278,6 +278,21 @@ static void values(access *x) {
   x->record.value = h;
 }
 
+/* The lanes side by side, as the machine says. */
+static void straight(access *x) {
+  uint64_t first = x->a->address[0], size = x->a->bytes;
+  x->record.stride = (int8_t)size;
+  for (uint32_t lane = 0; lane < SIM_WARP;) {
+    uint64_t line = (first + lane * size) / RACE_LINE * RACE_LINE;
+    uint32_t end = (uint32_t)((line + RACE_LINE - first + size - 1) / size);
+    uint32_t here = end < SIM_WARP ? (UINT32_C(1) << end) - 1 : UINT32_MAX;
+    x->record.lanes = here & ~((UINT32_C(1) << lane) - 1);
+    x->record.base = (int16_t)(first - line);
+    in_line(x, line);
+    lane = end;
+  }
+}
+
 /* The lanes side by side or otherwise regular: one record a line. */
 static bool regular(access *x, uint32_t lanes) {
   const uint64_t *at = x->a->address;
@@ -373,10 +388,36 @@ static void on_access(race *r, const sim_event *e) {
       fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
     x.strong_work = fenced;
   }
-  if (!regular(&x, a->who->lanes))
+  if (a->straight)
+    straight(&x);
+  else if (!regular(&x, a->who->lanes))
     each_alone(&x, a->who->lanes);
   if (!weak && a->writes)
     b->now++;
+}
+
+/* ------------------------------------------------------------------ for others */
+
+bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
+                      bool *atomic, check_spot *out) {
+  race *r = c->parts[CHECK_PART_race];
+  race_line *l = race_shadow_line(&r->global, address);
+  int32_t at = (int32_t)(address % RACE_LINE);
+  for (uint32_t i = l ? l->n : 0; i-- > 0;) {
+    const race_record *k = &l->records[i];
+    for (uint32_t left = k->flags & RACE_WRITES ? k->lanes : 0; left; left &= left - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(left);
+      if (at < race_at(k, lane) || at >= race_at(k, lane) + k->bytes)
+        continue;
+      race_block_place(r, k->block, &out->launch, &out->block);
+      out->thread = k->warp * SIM_WARP + lane;
+      out->site = k->site;
+      *atomic = k->flags & RACE_READS;
+      if (counts(user, out))
+        return true;
+    }
+  }
+  return false;
 }
 
 /* ------------------------------------------------------------------ the part */
