@@ -130,6 +130,13 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
+  /* What a barrier of the block made known to all that can reach this memory is settled for good. */
+  bool settles = x->home && !x->block->launch.cluster[0];
+  for (uint32_t i = 0; settles && i < l->n;)
+    if (l->records[i].time <= x->block->base)
+      l->records[i] = l->records[--l->n];
+    else
+      i++;
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
     bool known = all_know(x->block, old, new->warp);
@@ -142,7 +149,8 @@ static void in_line(access *x, uint64_t line) {
   if (x->strong_work || (l->syncs && new->flags &RACE_STRONG))
     for (uint32_t left = new->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
-      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site,
+                  new->flags &RACE_READS && !x->insn->unused);
     }
   else if (l->syncs && (new->flags &RACE_WRITES) && !(new->flags &RACE_STRONG))
     for (uint32_t left = new->lanes; left; left &= left - 1)
@@ -249,6 +257,7 @@ static void on_access(race *r, const sim_event *e) {
   x.space = x.home ? b->number + 1 : 0;
   x.record = (race_record){.block = b->number,
                            .time = b->now,
+                           .epoch = b->epoch,
                            .site = x.insn->site,
                            .bytes = (uint8_t)(weak ? a->bytes * a->elements : a->bytes),
                            .warp = (uint8_t)a->who->warp,
@@ -307,6 +316,10 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+void check_race_flush(check *c) {
+  race_pairs_flush(c->parts[CHECK_PART_race]);
 }
 
 const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,

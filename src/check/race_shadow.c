@@ -143,6 +143,12 @@ static bool is_plain_write(const race_record *r) {
   return (r->flags & RACE_WRITES) && !(r->flags & RACE_STRONG);
 }
 
+/* Whoever is not morally strong towards the older of two accesses may be so towards the newer, if that is
+ * stronger: then the older one still counts. */
+static int strength(const race_record *r) {
+  return r->flags & RACE_STRONG ? 1 + r->level : 0;
+}
+
 /* What must go if there are too many: of a block that is there more than once, else the oldest. */
 static uint32_t weakest(const race_line *l, uint32_t block) {
   uint32_t oldest = UINT32_MAX;
@@ -162,7 +168,7 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
     bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
-    bool supersedes = r->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
+    bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
     if (supersedes && i < 64 && *ordered >> i & 1)
       old->lanes &= ~covered(old, r);
     else if (supersedes && same_warp)

@@ -10,6 +10,10 @@
 
 /* ------------------------------------------------------------------ blocks */
 
+/* Steps that may be spent in a launch on what words would release if each strong write did: it only serves to
+ * name what is missing, and a counter that all threads use would make it costly. */
+enum { HINTS = 1 << 23 };
+
 static uint32_t slot_of(uint32_t number) {
   return number % 1024;
 }
@@ -155,6 +159,7 @@ static void word_free(race_word *w) {
   for (uint32_t i = 0; i < w->n_heads; i++)
     race_known_drop(&w->heads[i].known);
   race_known_drop(&w->wide);
+  race_known_drop(&w->loose);
   free(w->heads);
   free(w);
 }
@@ -214,12 +219,25 @@ bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading 
          (l && race_clock_time(l->own.of[as], of_block, of_warp, of_lane, by) >= time);
 }
 
+const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, race_reading as,
+                             uint32_t of_block, uint8_t epoch) {
+  const race_warp *w = &b->warps[warp];
+  const race_clock *clocks[3] = {b->known.of[as], w->known.of[as],
+                                 w->lanes[lane] ? w->lanes[lane]->own.of[as] : NULL};
+  for (int k = 0; k < 3; k++) {
+    const race_step *s = NULL;
+    if (race_clock_time(clocks[k], of_block, RACE_WHOLE, RACE_WHOLE, &s) && s->epoch == epoch)
+      return s;
+  }
+  return NULL;
+}
+
 /* Adds a time to every reading. */
 static void know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
   if (time)
     for (int i = 0; i < RACE_N_READINGS; i++)
-      k->of[i] =
-          race_clock_add(k->of[i], (race_step){.node = node, .time = time, .via = via, .by = by}, &r->failed);
+      k->of[i] = race_clock_add(
+          k->of[i], (race_step){.node = node, .time = time, .via = via, .by = (uint16_t)by}, &r->failed);
 }
 
 /* All that a lane knows, but for what the view itself says of its block. */
@@ -230,7 +248,12 @@ static race_view *view_new(race *r, const race_block *b, const race_warp *w, con
     r->failed = true;
     return NULL;
   }
-  *v = (race_view){.refs = 1, .time = b->now, .block_base = b->base, .warp_base = w->base, .site = site};
+  *v = (race_view){.refs = 1,
+                   .time = b->now,
+                   .block_base = b->base,
+                   .warp_base = w->base,
+                   .site = site,
+                   .epoch = b->epoch};
   race_known_join(&v->known, &b->known, &r->failed);
   race_known_join(&v->known, &w->known, &r->failed);
   if (l)
@@ -253,7 +276,8 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
                                (race_step){.node = race_node_of(b->number, RACE_WHOLE, RACE_WHOLE),
                                            .time = v->time,
                                            .via = site,
-                                           .by = thread},
+                                           .by = (uint16_t)thread,
+                                           .epoch = v->epoch},
                                &r->failed);
   return k;
 }
@@ -421,6 +445,7 @@ static void complete(race *r, const sim_event *e) {
     all &= m->arrived[w] == b->warps[w].exists;
   }
   uint32_t time = b->now++;
+  b->epoch += living;
   if (living && all) {
     for (uint32_t w = 0; w < b->n_warps; w++) {
       race_warp *v = &b->warps[w];
@@ -554,8 +579,12 @@ static uint32_t level_between(const race *r, const race_block *b, uint32_t other
                                                          : RACE_LEVEL_DEVICE;
 }
 
+static uint32_t word_slot(uint32_t space, uint64_t address) {
+  return (uint32_t)((address / 8 ^ address >> 15 ^ space * UINT64_C(2654435761)) % 4096);
+}
+
 static race_word **word_at(race *r, uint32_t space, uint64_t address, uint32_t bytes) {
-  race_word **at = &r->words[(address / 8 ^ address >> 15 ^ space * 2654435761u) % 4096];
+  race_word **at = &r->words[word_slot(space, address)];
   while (*at && ((*at)->space != space || address >= (*at)->address + (*at)->bytes ||
                  (*at)->address >= address + bytes))
     at = &(*at)->next;
@@ -646,46 +675,55 @@ static void take_heads(const meeting *m, const race_word *w, bool linked) {
   }
 }
 
-/* What a reader would meet if each strong write released: writers, from the line's records. A writer's past
- * is taken as it is by now, if its block still runs: good enough for a hint. */
-static void take_unreleased(const meeting *m, const race_record *w, uint32_t writer) {
-  race *r = m->race;
-  race_block *b = race_block_numbered(r, w->block);
-  uint32_t need = level_between(r, m->block, w->block);
-  for (int k = 0; k < RACE_N_READINGS; k++) {
+/* What a strong write would release, for readings in which each does. A writer's past is taken as it is by
+ * now, if its block still runs: good enough for a hint. */
+static void loosen(race *r, race_known *to, uint32_t block, uint32_t warp, uint32_t lane, uint32_t time,
+                   check_site site) {
+  const race_block *b = race_block_numbered(r, block);
+  const race_warp *v = b ? &b->warps[warp] : NULL;
+  for (int k = 0; k < RACE_N_READINGS && r->hints > 0; k++) {
+    bool before = race_clauses[k] & RACE_IF_BEFORE;
     if (!(race_clauses[k] & RACE_IF_RELEASED))
       continue;
-    race_step own = {.node = race_node_of(w->block, w->warp, writer),
-                     .time = w->time,
-                     .via = w->site,
-                     .by = w->warp * (uint32_t)SIM_WARP + writer};
-    race_clock *c = race_clock_add(NULL, own, &r->failed);
-    if (race_clauses[k] & RACE_IF_BEFORE) {
-      own.node = race_node_of(w->block, RACE_WHOLE, RACE_WHOLE);
-      c = race_clock_add(c, own, &r->failed);
-    }
+    race_step s = {.node = race_node_of(block, warp, lane),
+                   .time = time,
+                   .via = site,
+                   .by = (uint16_t)(warp * SIM_WARP + lane),
+                   .epoch = b ? b->epoch : 0};
+    race_clock *c = race_clock_add(to->of[k], s, &r->failed);
+    s.node = race_node_of(block, warp, RACE_WHOLE), s.time = v && v->base < time ? v->base : time;
+    if (v && s.time)
+      c = race_clock_add(c, s, &r->failed);
+    s.node = race_node_of(block, RACE_WHOLE, RACE_WHOLE);
+    s.time = before || (b && b->base > time) ? time : b ? b->base : 0;
+    if (s.time)
+      c = race_clock_add(c, s, &r->failed);
     if (b) {
-      const race_warp *v = &b->warps[w->warp];
-      own.node = race_node_of(w->block, RACE_WHOLE, RACE_WHOLE);
-      own.time = b->base < w->time ? b->base : w->time;
-      if (own.time)
-        c = race_clock_add(c, own, &r->failed);
-      own.node = race_node_of(w->block, w->warp, RACE_WHOLE);
-      own.time = v->base < w->time ? v->base : w->time;
-      if (own.time)
-        c = race_clock_add(c, own, &r->failed);
       c = race_clock_join(c, b->known.of[k], &r->failed);
       c = race_clock_join(c, v->known.of[k], &r->failed);
-      if (v->lanes[writer])
-        c = race_clock_join(c, v->lanes[writer]->own.of[k], &r->failed);
+      if (v->lanes[lane])
+        c = race_clock_join(c, v->lanes[lane]->own.of[k], &r->failed);
     }
-    take(m, k, c, need);
-    race_clock_drop(c);
+    to->of[k] = c;
+    r->hints -= c ? c->n : 1;
   }
 }
 
+static race_word *word_new(race *r, uint32_t space, uint64_t at, uint32_t bytes, race_line *line) {
+  race_word *w = calloc(1, sizeof *w), **head = &r->words[word_slot(space, at)];
+  if (!w) {
+    r->failed = true;
+    return NULL;
+  }
+  w->address = at, w->bytes = bytes, w->space = space;
+  w->next = *head;
+  *head = w;
+  line->syncs = true;
+  return w;
+}
+
 static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
-                    const race_word *word, uint32_t level, check_site site) {
+                    race_word *word, uint32_t level, check_site site) {
   race_warp *w = &b->warps[a->who->warp];
   meeting m = {.race = r,
                .block = b,
@@ -701,21 +739,33 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
                    (word->level == RACE_LEVEL_DEVICE || level_between(r, b, word->block) <= word->level));
   race_record me = {
       .lanes = UINT32_C(1) << lane, .base = (int16_t)(at % RACE_LINE), .bytes = (uint8_t)a->bytes};
+  race_known found = {0};
   for (uint32_t i = 0; i < line->n; i++) {
     race_record *old = &line->records[i];
-    if (!(old->flags & RACE_WRITES) || !(old->flags & RACE_STRONG))
+    if (!(old->flags & RACE_WRITES) || !(old->flags & RACE_STRONG) || old->block - b->first >= b->n_blocks)
       continue;
     uint32_t hit = race_overlap(old, &me, lane);
     if (old->block == b->number && old->warp == a->who->warp)
       hit &= ~(UINT32_C(1) << lane);
-    if (hit) {
-      old->flags |= RACE_SEEN;
-      m.lane->acquired = b->acquired = site;
-      b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
-    }
-    for (; hit; hit &= hit - 1)
-      take_unreleased(&m, old, (uint32_t)__builtin_ctz(hit));
+    if (!hit)
+      continue;
+    old->flags |= RACE_SEEN;
+    m.lane->acquired = b->acquired = site;
+    b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
+    for (; hit && !(word && word->watched); hit &= hit - 1)
+      loosen(r, &found, old->block, old->warp, (uint32_t)__builtin_ctz(hit), old->time, old->site);
   }
+  const race_known *loose = word && word->watched ? &word->loose : &found;
+  for (int k = 0; k < RACE_N_READINGS; k++)
+    if (loose->of[k] && r->hints > 0) {
+      take(&m, k, loose->of[k], RACE_LEVEL_DEVICE);
+      r->hints -= loose->of[k]->n;
+    }
+  if (word && !word->watched) {
+    word->loose = found, word->watched = true;
+    return;
+  }
+  race_known_drop(&found);
 }
 
 const race_view *race_fence_of(const race_warp *w, uint32_t lane, uint32_t level) {
@@ -725,40 +775,35 @@ const race_view *race_fence_of(const race_warp *w, uint32_t lane, uint32_t level
 }
 
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
-                 uint32_t space, check_site site) {
+                 uint32_t space, check_site site, bool looks) {
   race_warp *w = &b->warps[a->who->warp];
   uint32_t level = race_level_of(a->scope);
   race_word **found = line->syncs ? word_at(r, space, at, a->bytes) : NULL;
   race_word *word = found ? *found : NULL;
   bool writes = a->writes && a->stored >> lane & 1;
   bool releases = a->order == PTX_ORDER_RELEASE || a->order == PTX_ORDER_ACQ_REL;
-  if (a->reads)
+  if (looks)
     observe(r, b, a, lane, line, at, word, level, site);
   if (!writes)
     return;
   bool chained = word && a->reads && word->address == at && word->bytes == a->bytes &&
                  race_reaches(r, b, level, word->block) && level_between(r, b, word->block) <= word->level;
-  const race_view *deepest = race_fence_of(w, lane, RACE_LEVEL_BLOCK);
+  bool watched = looks && r->hints > 0; /* an atomic whose result is used: others will look as well */
   if (!chained && found)
     while (*found) { /* all that it overlaps */
+      watched |= (*found)->watched;
       word_forget(found);
       found = word_at(r, space, at, a->bytes);
     }
   if (!chained)
     word = NULL;
-  if (!releases && !deepest && !word)
+  if (!releases && !race_fence_of(w, lane, RACE_LEVEL_BLOCK) && !word && !watched)
     return;
-  if (!word) {
-    if (!(word = calloc(1, sizeof *word))) {
-      r->failed = true;
-      return;
-    }
-    word->address = at, word->bytes = a->bytes, word->space = space;
-    race_word **head = &r->words[(at / 8 ^ at >> 15 ^ space * 2654435761u) % 4096];
-    word->next = *head;
-    *head = word;
-    line->syncs = true;
-  }
+  if (!word && !(word = word_new(r, space, at, a->bytes, line)))
+    return;
+  word->watched |= watched;
+  if (word->watched)
+    loosen(r, &word->loose, b->number, a->who->warp, lane, b->now, site);
   word->block = b->number, word->warp = a->who->warp, word->lane = lane;
   word->level = (uint8_t)level, word->site = site;
   const race_view *last = NULL;
@@ -787,6 +832,7 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
 void race_sync_event(race *r, const sim_event *e) {
   switch (e->kind) {
   case SIM_EVENT_LAUNCH:
+    r->hints = HINTS;
     launch_begin(r, e);
     break;
   case SIM_EVENT_LAUNCH_END:

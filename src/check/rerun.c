@@ -272,6 +272,8 @@ static outcome play(check *c, const check_plan *plan, check_unfair unfair) {
   outcome o = run_launches(c, s->took * LONGER + LONGER_LEAST);
   if (o == HUNG)
     check_stuck(c);
+  else if (o != ENDED)
+    check_race_flush(c);
   sim_device_stop(c->device);
   sim_device_mute(c->device, false);
   c->watcher.watch &= ~(uint32_t)SIM_WATCH_CHOICES;

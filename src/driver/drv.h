@@ -36,7 +36,7 @@ bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
 struct drv_op;
 void drv_inspect_launched(struct drv_device *d,
-                          const struct drv_op *op); /* a launch ended: the summary is told */
+                          const struct drv_op *op); /* a launch began: the summary is told */
 void drv_inspect_scheduled(struct drv_device *d);   /* so did a set, with its further schedules */
 
 /* Sets of launches that are run again under further schedules (rerun.c). While one is open, nothing else of

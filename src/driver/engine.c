@@ -231,6 +231,7 @@ static void start_launch(drv_device *d, drv_op *op) {
     return;
   }
   op->running = true;
+  drv_inspect_launched(d, op);
   if (muster_session_get()->stats) {
     sim_stats now;
     sim_device_stats(d->sim, &now);
@@ -399,7 +400,6 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_inspect_launched(d, status.user);
     if (!drv_rerun_ended(d, status.user))
       drv_op_done(status.user);
     *moved = true;

@@ -127,8 +127,7 @@ void drv_inspect_launched(drv_device *d, const drv_op *op) {
   all.launches++;
   all.schedules_asked = s->checks.schedules;
   all.schedules_run = all.schedules_run ? all.schedules_run : 1;
-  if (!d->set_open)
-    say_summary();
+  say_summary();
 }
 
 void drv_inspect_scheduled(drv_device *d) {

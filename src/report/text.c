@@ -134,10 +134,14 @@ static void put_missing(printer *p, const muster_finding *f) {
   if (!f->missing.what && !f->missing.text)
     return;
   put_head(p, f->missing.file, f->missing.line, 0, f->missing.ptx_line, f->kernel);
-  base_putf(p->t, "%smissing:%s ", p->ink->caret, p->ink->off);
+  base_putf(p->t, "%shelp:%s ", p->ink->caret, p->ink->off);
   words_plain(p->t, f->missing.text ? f->missing.text : f->missing.what);
   base_puts(p->t, "\n");
-  put_source(p, f->missing.file, f->missing.line, 0, NULL);
+  bool shown = false;
+  for (uint32_t i = 0; i < f->n_accesses; i++)
+    shown |= f->accesses[i].line == f->missing.line;
+  if (!shown)
+    put_source(p, f->missing.file, f->missing.line, 0, NULL);
 }
 
 /* Words that a shell takes as they are. */
@@ -157,10 +161,17 @@ static void put_word(base_text *t, const char *word) {
   base_puts(t, "'");
 }
 
-static void put_program(const muster_report *r, base_text *t) {
-  size_t i;
+/* `most` bytes of it are enough; 0: all. */
+static void put_program(const muster_report *r, base_text *t, size_t most) {
+  size_t i, begin = t->length;
   json_t *word;
-  json_array_foreach(r->program, i, word) put_word(t, json_string_value(word));
+  json_array_foreach(r->program, i, word) {
+    if (most && i > 0 && t->length - begin + json_string_length(word) > most) {
+      base_puts(t, " ...");
+      return;
+    }
+    put_word(t, json_string_value(word));
+  }
 }
 
 static void put_replay(printer *p, const muster_report *r, const muster_format_options *o,
@@ -175,7 +186,7 @@ static void put_replay(printer *p, const muster_report *r, const muster_format_o
   base_puts(&t, " --replay");
   put_word(&t, f->replay);
   base_puts(&t, " --");
-  put_program(r, &t);
+  put_program(r, &t, 0);
   base_puts(p->t, "  replay: ");
   words_plain(p->t, t.bytes ? t.bytes : "");
   base_puts(p->t, "\n");
@@ -197,7 +208,7 @@ static void put_where(printer *p, const muster_finding *f, bool processes) {
     words_plain(p->t, f->process);
   }
   const char *relation = words_relation(f->relation);
-  if (relation && f->n_accesses == MUSTER_ACCESSES)
+  if (relation && f->accesses[1].bytes)
     base_putf(p->t, "%sbetween %s", p->t->length > begin ? "; " : "", relation);
   if (f->count > 1)
     base_putf(p->t, "%smet %llu times", p->t->length > begin ? "; " : "", (unsigned long long)f->count);
@@ -257,7 +268,7 @@ static void put_verdict(printer *p, const muster_report *r, const report_list *l
   if (r->suppressed)
     base_putf(t, ", %llu suppressed", (unsigned long long)r->suppressed);
   base_puts(t, ";");
-  put_program(r, t);
+  put_program(r, t, 60);
   base_putf(t, " ended with %d\n", r->program_exit);
 }
 

@@ -280,6 +280,18 @@ static void tell(sim_run *r, const sim_op *o, sight *s) {
   }
 }
 
+/* Lanes whose value to read the watcher has chosen, in s->read. What a loop reads then is not what memory
+ * holds. */
+static uint32_t chosen(sim_run *r, sight *s) {
+  if (!r->watcher || !r->watcher->source)
+    return 0;
+  s->who.lanes = s->on;
+  uint32_t lanes = r->watcher->source(r->watcher->user, &s->a) & s->on;
+  if (lanes && r->probe)
+    sim_probe_spoil(r->probe);
+  return lanes;
+}
+
 static const sim_op *done(sim_run *r, const sim_op *o) {
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
 }
@@ -322,6 +334,7 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
       if (r->probe)
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
     }
+    chosen(r, &s);
     if (r->watcher)
       tell(r, o, &s);
     memcpy(values[k], s.read, sizeof s.read);
@@ -348,6 +361,8 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     SIM_EACH(i, s.on) {
       if (r->probe && memcmp(s.at[i], s.written[i], m->bytes))
         r->probe->wrote = true;
+      s.read[i][0] = s.read[i][1] = 0;
+      memcpy(s.read[i], s.at[i], m->bytes);
       memcpy(s.at[i], s.written[i], m->bytes);
     }
     s.a.stored = s.on;
@@ -384,14 +399,20 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
       if (m->results[k] != SIM_NOWHERE)
         sim_define_at(r, m->results[k], c->mask, 0, 0, false);
     }
+    uint32_t forced = chosen(r, &s);
     SIM_EACH(i, s.on) {
-      uint64_t b[2], x[2] = {0};
+      uint64_t b[2], x[2] = {0}, before[2];
+      memcpy(before, s.at[i], m->bytes);
+      if (forced >> i & 1)
+        memcpy(s.at[i], s.read[i], m->bytes);
       get_lane(r, m, m->places[k], i, b);
       if (m->rop == PTX_ROP_CAS)
         get_lane(r, m, m->compare, i, x);
       bool stored =
           sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
       s.a.stored |= stored ? UINT32_C(1) << i : 0;
+      if (!stored)
+        memcpy(s.at[i], before, m->bytes);
       if (r->probe) {
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
         if (stored && memcmp(s.read[i], s.written[i], m->bytes))

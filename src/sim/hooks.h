@@ -82,7 +82,8 @@ typedef struct sim_access {
   const uint64_t
       *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
   const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
-  uint64_t (*read)[2]; /* 32: what was read. A watcher may change it: which write a read takes (b) */
+  uint64_t (*read)[2]; /* 32: what was read; of a write, what was there. A watcher may change it; atomics: see
+                          sim_watcher.source (b) */
   const uint64_t (*written)[2]; /* 32 */
   const uint32_t *undefined;    /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
@@ -232,6 +233,9 @@ typedef struct sim_watcher {
    * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory
    * reaches to the end of its granule. */
   uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
+  /* Before a read: lanes whose value the watcher chooses instead of memory's; it has put them in a->read. An
+   * atomic operation goes on from there. NULL: none. */
+  uint32_t (*source)(void *user, const sim_access *a);
   uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
   void (*step)(void *user, const sim_who *who);
 } sim_watcher;
