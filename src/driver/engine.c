@@ -584,6 +584,9 @@ bool drv_ended(void) {
 static void end(void) {
   drv_lock();
   ended = true;
+  for (int i = 0; i < drv_device_count; i++)
+    if (drv_devices[i].check)
+      check_end(drv_devices[i].check);
   drv_wake();
   drv_unlock();
 }
