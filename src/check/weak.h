@@ -44,9 +44,12 @@ typedef struct weak_execution {
 } weak_execution;
 
 typedef struct weak_options {
-  bool exhaustive;     /* every execution; else random ones, without end */
-  bool show;           /* follow each execution by a run of WEAK_SHOW */
-  uint64_t seed;       /* of random ones */
+  bool exhaustive;    /* every execution; else random ones, as long as there are any */
+  bool stale;         /* of random ones: reads take earlier writes only, and none but those of locations that
+                         strong operations use: what large launches can be asked for */
+  uint32_t decisions; /* of random ones: so many reads are chosen for, the others are as in the run; 0: all */
+  bool show;          /* follow each execution by a run of WEAK_SHOW */
+  uint64_t seed;      /* of random ones */
   uint32_t max_events; /* of a run, behind which no more is explored; 0: a default */
   void *user;
   void (*execution)(void *user, const weak_execution *x); /* may be NULL */

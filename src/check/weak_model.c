@@ -29,6 +29,8 @@ struct weak_judge {
   uint64_t *last;              /* for each location */
   void *block;                 /* all of these */
   size_t block_bytes;
+  uint8_t *busy; /* for each thread of the graph: it has accesses to shared locations */
+  uint32_t busy_bytes;
   matrix observed;
   const char *limit;
   void (*tell)(void *user, const uint64_t *last);
@@ -41,7 +43,7 @@ weak_judge *weak_judge_new(void) {
 
 void weak_judge_free(weak_judge *j) {
   if (j)
-    free(j->block);
+    free(j->block), free(j->busy);
   free(j);
 }
 
@@ -73,11 +75,16 @@ static inline const weak_node *at(const weak_judge *j, uint32_t event) {
 
 /* ------------------------------------------------------------------ who is in, and morally strong */
 
-static bool is_in(const weak_part *p, uint32_t node) {
+/* A thread that does nothing on shared locations only passes on what barriers order, and takes part in the
+ * order of fence.sc. */
+static bool is_in(const weak_judge *j, uint32_t node) {
+  const weak_part *p = j->part;
   const weak_node *n = &p->graph->nodes[node];
   if (p->in && !p->in[node])
     return false;
-  return n->kind >= WEAK_FENCE || weak_is_shared(p->graph, n->location);
+  if (n->kind < WEAK_FENCE)
+    return weak_is_shared(p->graph, n->location);
+  return j->busy[n->thread] || (n->sc && !p->as_run);
 }
 
 static bool includes(const weak_judge *j, const weak_node *a, const weak_node *b) {
@@ -165,6 +172,25 @@ static void synchronise(const weak_judge *j, matrix *base) {
     }
 }
 
+/* From one meeting to the next, through threads that are not in. */
+static void pass_on(const weak_judge *j, matrix *base) {
+  const weak_graph *g = j->g;
+  for (uint32_t t = 0; t < g->n_threads; t++) {
+    uint32_t before = WEAK_NONE;
+    if (g->threads[t].run != g->run || j->busy[t])
+      continue;
+    for (uint32_t i = g->threads[t].first; i != WEAK_NONE; i = g->nodes[i].next) {
+      const weak_node *n = &g->nodes[i];
+      if (j->part->in && !j->part->in[i])
+        break;
+      if (n->kind == WEAK_LEAVE)
+        before = n->barrier;
+      if (n->kind == WEAK_ARRIVE && before != WEAK_NONE)
+        add(base, j->n_events + before, j->n_events + n->barrier);
+    }
+  }
+}
+
 static void begin_base(const weak_judge *j, matrix *base) {
   for (uint32_t i = 0; i < j->n_events; i++) {
     const weak_node *a = at(j, i);
@@ -174,7 +200,11 @@ static void begin_base(const weak_judge *j, matrix *base) {
       add(base, i, j->n_events + a->barrier);
     if (a->kind == WEAK_LEAVE)
       add(base, j->n_events + a->barrier, i);
+    for (uint32_t k = 0; j->part->as_run && a->sc && k < j->n_events; k++)
+      if (k != i && at(j, k)->sc && j->node[k] > j->node[i] && strong_pair(j, i, k))
+        add(base, i, k);
   }
+  pass_on(j, base);
   synchronise(j, base);
   close_all(j, base);
 }
@@ -410,8 +440,22 @@ static bool fences_ordered(weak_judge *j, const matrix *base) {
 static bool number_events(weak_judge *j) {
   const weak_graph *g = j->g;
   uint32_t n = 0, writes = 0;
+  if (g->n_threads > j->busy_bytes) {
+    free(j->busy);
+    j->busy = malloc(j->busy_bytes = 2 * g->n_threads);
+    if (!j->busy) {
+      j->busy_bytes = 0;
+      j->limit = "memory";
+      return false;
+    }
+  }
+  memset(j->busy, 0, g->n_threads);
   for (uint32_t i = 0; i < g->n_nodes; i++)
-    n += is_in(j->part, i);
+    if (g->nodes[i].kind < WEAK_FENCE && weak_is_shared(g, g->nodes[i].location) &&
+        (!j->part->in || j->part->in[i]))
+      j->busy[g->nodes[i].thread] = 1;
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    n += is_in(j, i);
   if (n > MAX_EVENTS) {
     j->limit = "more accesses to shared locations than are judged";
     return false;
@@ -445,7 +489,7 @@ static bool number_events(weak_judge *j) {
   for (uint32_t t = 0; t < g->n_threads; t++)
     for (uint32_t i = g->threads[t].run == g->run ? g->threads[t].first : WEAK_NONE; i != WEAK_NONE;
          i = g->nodes[i].next)
-      if (is_in(j->part, i)) {
+      if (is_in(j, i)) {
         j->node[n] = i;
         j->event_of[i] = n++;
         if (g->nodes[i].location != WEAK_NONE)
