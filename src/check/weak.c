@@ -645,6 +645,10 @@ void weak_ran(weak *w, bool ended) {
   }
   if (!ended || !make_space(w))
     return;
+  for (uint32_t k = 0, read, from; k < w->now.depth; k++)
+    if (find(g, &w->decisions[k], &read, &from))
+      g->locations[w->decisions[k].location].planned =
+          true; /* judged, even where no other thread comes in this run */
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     bool open = g->nodes[i].kind == WEAK_READ && weak_is_shared(g, g->nodes[i].location);
     w->source[i] = open ? WEAK_UNDECIDED : g->nodes[i].source;

@@ -154,7 +154,7 @@ uint32_t weak_graph_location(weak_graph *g, const sim_access *a, uint32_t lane) 
   if (l->run != g->run) {
     l->run = g->run;
     l->last_write = WEAK_INITIAL;
-    l->many = l->written = l->used = l->strong = false;
+    l->many = l->written = l->used = l->strong = l->planned = false;
   }
   return found;
 }

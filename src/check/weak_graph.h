@@ -44,6 +44,7 @@ typedef struct weak_location {
   uint32_t thread;          /* that came first */
   bool many, written, used; /* several threads; a write among their accesses */
   bool strong;              /* and a strong one */
+  bool planned;             /* a plan decides on a read of it */
 } weak_location;
 
 typedef struct weak_map { /* from 64-bit words to numbers */
@@ -90,7 +91,9 @@ uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t name);
  * a strong access is among them. */
 static inline bool weak_is_shared(const weak_graph *g, uint32_t location) {
   const weak_location *l = location == WEAK_NONE ? NULL : &g->locations[location];
-  return l && l->run == g->run && l->many && l->written && !l->mixed && (l->strong || !g->strong_only);
+  if (!l || l->run != g->run)
+    return false;
+  return l->planned || (l->many && l->written && !l->mixed && (l->strong || !g->strong_only));
 }
 
 /* ------------------------------------------------------------------ the axioms (weak_model.c) */

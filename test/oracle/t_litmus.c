@@ -65,6 +65,9 @@ static void combine(trial *t, const weak_execution *x, lit_outcome *o, uint32_t 
     return;
   }
   weak_place p = {.space = PTX_SPACE_GLOBAL, .address = t->base + 64 * location, .bytes = 4};
+  if (t->test->shared)
+    p = (weak_place){
+        .space = PTX_SPACE_SHARED, .block = t->test->block[0], .address = 64 * location, .bytes = 4};
   uint32_t n = weak_values(x, &p, values, 64), first = 0;
   if (!n) /* nobody used it */
     values[n++][0] = 0;
