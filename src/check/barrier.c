@@ -59,7 +59,7 @@ typedef struct block_state {
   waiter waiters[BARRIERS];
   bool apart, apart_before; /* its threads are at different barriers: in this phase, in the one before */
   uint32_t n_exited;        /* since a barrier was last complete, without those that are past it */
-  check_spot last_exit;
+  check_spot first_exit;
   struct {
     bool on;
     waiter waiter;
@@ -472,11 +472,7 @@ static void exited(barrier *p, block_state *b, const waiter *x) {
                    .rule = MUSTER_RULE_BARRIER_EXITED,
                    .relation = "block",
                    .message = message,
-                   .missing = "block-barrier",
-                   .missing_text =
-                       "all threads at the barrier, and a guard on what they load and store, if the "
-                       "early return was not meant",
-                   .sides = {{.kind = "barrier", .spot = x->spot}, {.kind = "exit", .spot = b->last_exit}}});
+                   .sides = {{.kind = "barrier", .spot = x->spot}, {.kind = "exit", .spot = b->first_exit}}});
 }
 
 /* ------------------------------------------------------------------ events */
@@ -540,8 +536,9 @@ static void leave_kernel(barrier *p, block_state *b, const sim_event *e) {
     EACH(i, e->who.lanes)
     w->exit[i] = spot.site;
   }
+  if (b->n_exited == 0)
+    b->first_exit = spot;
   b->n_exited += (uint32_t)__builtin_popcount(quiet);
-  b->last_exit = spot;
 }
 
 static void follow(barrier *p, block_state *b, const sim_event *e, const joins *j) {

@@ -143,32 +143,45 @@ check_site check_site_of(check *c, const sim_who *w) {
   return *head = p->n_sites++;
 }
 
-static uint32_t block_of(const ptx_body *b, uint32_t insn) {
-  uint32_t k = 0;
-  while (k < b->n_blocks && !(b->blocks[k].first <= insn && insn < b->blocks[k].end))
-    k++;
-  return k;
+bool check_site_before(const check *c, check_site a, check_site b) {
+  const site *x = &c->places->sites[a], *y = &c->places->sites[b];
+  return a && b && x->body == y->body && x->insn < y->insn;
 }
 
-bool check_site_reaches(const check *c, check_site from, check_site to) {
+static bool bars(const ptx_insn *i, check_way way) {
+  switch (i->op) {
+  case PTX_OP_bar_warp:
+    return way == CHECK_NO_WARP_BARRIER;
+  case PTX_OP_bar_block:
+  case PTX_OP_barrier_block:
+  case PTX_OP_bar_red:
+  case PTX_OP_barrier_red:
+    return way != CHECK_ANY_WAY;
+  default:
+    return false;
+  }
+}
+
+bool check_site_reaches(const check *c, check_site from, check_site to, check_way way) {
   const site *a = &c->places->sites[from], *z = &c->places->sites[to];
   if (!from || !to || a->body != z->body)
     return false;
   const ptx_body *b = a->body;
-  uint32_t begin = block_of(b, (uint32_t)(a->insn - b->insns)),
-           end = block_of(b, (uint32_t)(z->insn - b->insns));
-  if (begin >= b->n_blocks || (begin == end && a->insn < z->insn))
-    return begin < b->n_blocks;
-  bool *seen = calloc(b->n_blocks, sizeof *seen);
-  uint32_t *todo = malloc(b->n_blocks * sizeof *todo), n = 0;
-  if (seen && todo)
-    todo[n++] = begin;
-  bool found = false;
-  while (n > 0 && !found) {
+  bool *seen = calloc(b->n_blocks, sizeof *seen), found = false;
+  uint32_t *todo = malloc((b->n_blocks + 1) * sizeof *todo), n = 0;
+  /* the rest of its own block first, then whole ones */
+  uint32_t begin = (uint32_t)(a->insn - b->insns) + 1, end = (uint32_t)(z->insn - b->insns), block = 0;
+  while (block < b->n_blocks && b->blocks[block].end < begin)
+    block++;
+  if (seen && todo && block < b->n_blocks)
+    todo[n++] = block;
+  for (bool first = true; n > 0 && !found; first = false) {
     const ptx_block *k = &b->blocks[todo[--n]];
-    for (uint32_t i = 0; i < k->n_succ; i++) {
-      uint32_t next = b->edges[k->succ + i];
-      found |= next == end;
+    uint32_t i = first ? begin : k->first;
+    for (; i < k->end && !found && !bars(&b->insns[i], way); i++)
+      found = i == end;
+    for (uint32_t s = 0; !found && i == k->end && s < k->n_succ; s++) {
+      uint32_t next = b->edges[k->succ + s];
       if (!seen[next])
         seen[next] = true, todo[n++] = next;
     }

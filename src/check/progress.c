@@ -256,7 +256,7 @@ static const party *another(const stuck *s, const party *p) {
 }
 
 static void report_collective(const stuck *s, const party *p) {
-  check_found f = {.rule = MUSTER_RULE_WARP_MASK, .relation = "lane"};
+  check_found f = {.rule = MUSTER_RULE_WARP_MASK, .relation = "warp"};
   const party *q = another(s, p);
   text lanes, missing, where;
   sentence message;
@@ -456,6 +456,7 @@ static void report_launch(const stuck *s, uint64_t launch) {
 }
 
 void check_stuck(check *c) {
+  check_race_flush(c);
   stuck *s = calloc(1, sizeof *s);
   if (!s) {
     check_unjudged(c, "a hang: nobody can move any more; out of memory for who waits for whom");

@@ -257,6 +257,7 @@ static void on_access(race *r, const sim_event *e) {
   x.space = x.home ? b->number + 1 : 0;
   x.record = (race_record){.block = b->number,
                            .time = b->now,
+                           .epoch = b->epoch,
                            .site = x.insn->site,
                            .bytes = (uint8_t)(weak ? a->bytes * a->elements : a->bytes),
                            .warp = (uint8_t)a->who->warp,
@@ -315,6 +316,10 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+void check_race_flush(check *c) {
+  race_pairs_flush(c->parts[CHECK_PART_race]);
 }
 
 const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,

@@ -63,7 +63,8 @@ typedef struct race_step {
   race_node node;
   uint32_t time;
   check_site via; /* the release or acquire by which it became known */
-  uint32_t by;    /* and the thread of it, in its block */
+  uint16_t by;    /* and the thread of it, in its block */
+  uint8_t epoch;  /* of its block, then */
 } race_step;
 
 typedef struct race_clock {
@@ -112,7 +113,7 @@ typedef struct race_record {
   uint32_t value; /* a hash of what was stored */
   int16_t base;
   int8_t stride;
-  uint8_t bytes, flags, warp, level;
+  uint8_t bytes, flags, warp, level, epoch;
 } race_record;
 static inline int32_t race_at(const race_record *r, uint32_t lane) {
   return r->base + (int32_t)lane * r->stride;
@@ -146,6 +147,7 @@ uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane)
 typedef struct race_view {
   uint32_t refs;
   uint32_t time, block_base, warp_base;
+  uint8_t epoch;
   check_site site;
   race_known known;
 } race_view;
@@ -181,6 +183,7 @@ typedef struct race_block {
   uint64_t id;     /* in its launch */
   uint32_t now;    /* time, from 1 */
   uint32_t base;   /* all threads know each other up to then */
+  uint8_t epoch;   /* counts barriers of all of it; for hints, so it may wrap */
   uint32_t n_warps, n_threads, cluster;
   uint32_t rank;
   race_known known;    /* of everybody in it */
@@ -248,6 +251,9 @@ void race_blocks_free(race *r);
 /* Does lane `lane` know what (block, warp, its lane) did up to `time`? `as`: under which reading. */
 bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading as, uint32_t of_block,
                 uint32_t of_warp, uint32_t of_lane, uint32_t time, const race_step **by);
+/* Had the other block converged when it released to this one: did the release come in this epoch of it? */
+const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, race_reading as,
+                             uint32_t of_block, uint8_t epoch);
 /* A lane's last fence of at least that level; NULL. */
 const race_view *race_fence_of(const race_warp *w, uint32_t lane, uint32_t level);
 uint32_t race_level_of(uint8_t scope);

@@ -18,7 +18,8 @@ typedef struct found {
   muster_rule rule;
   race_reading reading; /* RACE_N_READINGS: ordered under none */
   bool milder, note, allowed, strong;
-  bool fenced; /* the first thread had a fence of its own behind its access */
+  bool backwards, round; /* see direct */
+  bool fenced;           /* the first thread had a fence of its own behind its access */
   check_side sides[2];
   uint32_t threads[2];
   uint64_t blocks[2];
@@ -52,6 +53,11 @@ static race_reading smallest(const race_pair *p, const race_step **by) {
     *by = NULL;
     if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
                    p->first->warp, p->first_lane, p->first->time, by))
+      return (race_reading)k;
+    /* what the block would have done before the release, had it waited there for all its threads */
+    if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
+        (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
+                           p->first->epoch)))
       return (race_reading)k;
   }
   return RACE_N_READINGS;
@@ -135,6 +141,20 @@ static found *find(race *r, const race_pair *p, bool *fresh) {
   return f;
 }
 
+/* Which of the two the program means to come first: a thread can go on from it to the other and meets no
+ * barrier on the way. What was seen is only one order of two that are possible. */
+static void direct(const race *r, found *f) {
+  check_site a = f->sides[0].spot.site, b = f->sides[1].spot.site;
+  check_way way = f->relation == IN_WARP ? CHECK_NO_WARP_BARRIER : CHECK_NO_BLOCK_BARRIER;
+  bool onwards = check_site_reaches(r->check, a, b, way), back = check_site_reaches(r->check, b, a, way);
+  if (onwards == back) /* both, or neither: as they stand in the program */
+    f->backwards = check_site_before(r->check, b, a);
+  else
+    f->backwards = back;
+  check_site first = f->backwards ? b : a, second = f->backwards ? a : b;
+  f->round = first == second || check_site_before(r->check, second, first);
+}
+
 static void fill(race *r, const race_pair *p, found *f, relation rel, race_reading reading,
                  const race_step *by) {
   const race_block *b = p->block;
@@ -143,6 +163,7 @@ static void fill(race *r, const race_pair *p, found *f, relation rel, race_readi
   side(r, p->first, p->first_lane, p->space, p->first_address, f, 0);
   side(r, p->second, p->second_lane, p->space, p->second_address, f, 1);
   judge(f, p, by);
+  direct(r, f);
   f->release_block = f->blocks[0];
   const race_lane *l = b->warps[p->second->warp].lanes[p->second_lane];
   if (l && l->acquired)
@@ -273,21 +294,18 @@ static void put_message(words *w) {
 
 /* "between a.cu:3 and a.cu:5", or how a loop comes round. */
 static void put_between(words *w) {
-  check_site a = w->f->sides[0].spot.site, b = w->f->sides[1].spot.site;
+  int first = w->f->backwards;
+  check_site a = w->f->sides[first].spot.site, b = w->f->sides[!first].spot.site;
   uint32_t from = line_of(w, a), to = line_of(w, b);
-  if (from < to) {
+  if (from == to) {
+    base_puts(&w->text,
+              w->f->round ? "between the rounds of the loop around " : "between the two accesses of ");
+    put_place(w, a);
+  } else if (from < to) {
     base_puts(&w->text, "between ");
     put_place(w, a);
     base_puts(&w->text, " and ");
     put_place(w, b);
-  } else if (from == to) {
-    base_puts(&w->text, "between the two accesses of ");
-    put_place(w, a);
-  } else if (!check_site_reaches(w->race->check, a, b)) {
-    base_puts(&w->text, "between ");
-    put_place(w, b);
-    base_puts(&w->text, " and ");
-    put_place(w, a);
   } else {
     base_puts(&w->text, "after ");
     put_place(w, a);

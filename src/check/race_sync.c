@@ -219,12 +219,25 @@ bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading 
          (l && race_clock_time(l->own.of[as], of_block, of_warp, of_lane, by) >= time);
 }
 
+const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, race_reading as,
+                             uint32_t of_block, uint8_t epoch) {
+  const race_warp *w = &b->warps[warp];
+  const race_clock *clocks[3] = {b->known.of[as], w->known.of[as],
+                                 w->lanes[lane] ? w->lanes[lane]->own.of[as] : NULL};
+  for (int k = 0; k < 3; k++) {
+    const race_step *s = NULL;
+    if (race_clock_time(clocks[k], of_block, RACE_WHOLE, RACE_WHOLE, &s) && s->epoch == epoch)
+      return s;
+  }
+  return NULL;
+}
+
 /* Adds a time to every reading. */
 static void know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
   if (time)
     for (int i = 0; i < RACE_N_READINGS; i++)
-      k->of[i] =
-          race_clock_add(k->of[i], (race_step){.node = node, .time = time, .via = via, .by = by}, &r->failed);
+      k->of[i] = race_clock_add(
+          k->of[i], (race_step){.node = node, .time = time, .via = via, .by = (uint16_t)by}, &r->failed);
 }
 
 /* All that a lane knows, but for what the view itself says of its block. */
@@ -235,7 +248,12 @@ static race_view *view_new(race *r, const race_block *b, const race_warp *w, con
     r->failed = true;
     return NULL;
   }
-  *v = (race_view){.refs = 1, .time = b->now, .block_base = b->base, .warp_base = w->base, .site = site};
+  *v = (race_view){.refs = 1,
+                   .time = b->now,
+                   .block_base = b->base,
+                   .warp_base = w->base,
+                   .site = site,
+                   .epoch = b->epoch};
   race_known_join(&v->known, &b->known, &r->failed);
   race_known_join(&v->known, &w->known, &r->failed);
   if (l)
@@ -258,7 +276,8 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
                                (race_step){.node = race_node_of(b->number, RACE_WHOLE, RACE_WHOLE),
                                            .time = v->time,
                                            .via = site,
-                                           .by = thread},
+                                           .by = (uint16_t)thread,
+                                           .epoch = v->epoch},
                                &r->failed);
   return k;
 }
@@ -426,6 +445,7 @@ static void complete(race *r, const sim_event *e) {
     all &= m->arrived[w] == b->warps[w].exists;
   }
   uint32_t time = b->now++;
+  b->epoch += living;
   if (living && all) {
     for (uint32_t w = 0; w < b->n_warps; w++) {
       race_warp *v = &b->warps[w];
@@ -668,7 +688,8 @@ static void loosen(race *r, race_known *to, uint32_t block, uint32_t warp, uint3
     race_step s = {.node = race_node_of(block, warp, lane),
                    .time = time,
                    .via = site,
-                   .by = warp * (uint32_t)SIM_WARP + lane};
+                   .by = (uint16_t)(warp * SIM_WARP + lane),
+                   .epoch = b ? b->epoch : 0};
     race_clock *c = race_clock_add(to->of[k], s, &r->failed);
     s.node = race_node_of(block, warp, RACE_WHOLE), s.time = v && v->base < time ? v->base : time;
     if (v && s.time)

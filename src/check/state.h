@@ -37,10 +37,12 @@ typedef struct check_launch {
 } check_launch;
 
 check_site check_site_of(check *c, const sim_who *who);
-/* Whether a thread that did `from` can come to `to` later, in the same function; both of a launch that runs.
- */
-bool check_site_reaches(const check *c, check_site from, check_site to);
-const check_launch *check_launch_of(const check *c, uint64_t id); /* NULL: unknown */
+/* Whether a thread that did `from` can come to `to` later, in the same function, both of a launch that runs;
+ * unless CHECK_ANY_WAY, without passing a barrier of its block, or one of its warp either. */
+typedef enum check_way { CHECK_ANY_WAY, CHECK_NO_BLOCK_BARRIER, CHECK_NO_WARP_BARRIER } check_way;
+bool check_site_reaches(const check *c, check_site from, check_site to, check_way way);
+bool check_site_before(const check *c, check_site a, check_site b); /* a stands before b, in one function */
+const check_launch *check_launch_of(const check *c, uint64_t id);   /* NULL: unknown */
 
 /* Who and where, small enough to be kept for each word of memory. */
 typedef struct check_spot {
@@ -110,6 +112,8 @@ enum {
       CHECK_N_PARTS
 };
 
+/* barrier.c: tells what it has found of threads that still run. */
+void check_barriers_flush(check *c);
 /* stream.c: whether launch (or copy) a is over before b begins, by the order of streams, whatever happened
  * here. In both and in check_spot.launch a copy or fill is CHECK_COPY | memory.order of its event; such a
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
@@ -122,6 +126,8 @@ const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
 static inline bool check_lockstep(const check *c);
 
+/* race.c: what was held back until the end of a launch, which may not come, is told now. */
+void check_race_flush(check *c);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 

@@ -58,7 +58,7 @@ static void check_members(warp *p, const sim_event *e) {
            check_collective_name(e->who.insn), e->collective.masks[lane]);
   check_report(p->check,
                &(check_found){.rule = MUSTER_RULE_WARP_MASK,
-                              .relation = "lane",
+                              .relation = "warp",
                               .message = message,
                               .missing = "mask",
                               .missing_text = "the calling lane in its own mask",
@@ -79,7 +79,7 @@ static void check_places(warp *p, const sim_event *e) {
       &(check_found){
           .rule = MUSTER_RULE_WARP_MASK,
           .milder = !lockstep,
-          .relation = "lane",
+          .relation = "warp",
           .message = message,
           .missing = "convergence",
           .missing_text = "one call that all lanes of the mask come to, or a mask that names only the "
@@ -104,7 +104,7 @@ static void check_sources(warp *p, const sim_event *e) {
   check_report(p->check,
                &(check_found){
                    .rule = MUSTER_RULE_SHUFFLE_SOURCE,
-                   .relation = "lane",
+                   .relation = "warp",
                    .message = message,
                    .missing = "mask",
                    .missing_text =

@@ -63,5 +63,6 @@ const sim_watcher *check_watcher(check *c) {
 }
 
 void check_end(check *c) {
+  check_race_flush(c);
   check_findings_counts(c);
 }

@@ -67,7 +67,7 @@ static bool same_text(const char *a, const char *b) {
 static bool same_place(const muster_finding *f, const muster_access *a, const muster_finding *g,
                        const muster_access *b) {
   if (a->line && b->line)
-    return a->line == b->line && same_text(a->file, b->file);
+    return a->line == b->line && same_text(a->file, b->file) && same_text(a->inlined_at, b->inlined_at);
   if (a->ptx_line || b->ptx_line)
     return !a->line && !b->line && a->ptx_line == b->ptx_line && same_text(f->kernel, g->kernel);
   return same_text(a->kind, b->kind) && same_text(a->buffer, b->buffer);

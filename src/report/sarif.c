@@ -87,7 +87,7 @@ static void put_related(writer *w, const muster_finding *f) {
   }
   if (f->missing.text && f->missing.file && f->missing.line) {
     base_text text = {0};
-    base_puts(&text, "missing: ");
+    base_puts(&text, "help: ");
     words_plain(&text, f->missing.text);
     writer_open(w, '{');
     writer_number(w, "id", id++);
@@ -124,7 +124,7 @@ static void put_result(writer *w, const muster_finding *f, uint64_t rule_index) 
   base_text text = {0};
   words_plain(&text, f->message);
   if (f->missing.text) {
-    base_puts(&text, ". Missing: ");
+    base_puts(&text, ". ");
     words_plain(&text, f->missing.text);
   }
   writer_newline(w);

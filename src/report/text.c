@@ -134,10 +134,14 @@ static void put_missing(printer *p, const muster_finding *f) {
   if (!f->missing.what && !f->missing.text)
     return;
   put_head(p, f->missing.file, f->missing.line, 0, f->missing.ptx_line, f->kernel);
-  base_putf(p->t, "%smissing:%s ", p->ink->caret, p->ink->off);
+  base_putf(p->t, "%shelp:%s ", p->ink->caret, p->ink->off);
   words_plain(p->t, f->missing.text ? f->missing.text : f->missing.what);
   base_puts(p->t, "\n");
-  put_source(p, f->missing.file, f->missing.line, 0, NULL);
+  bool shown = false;
+  for (uint32_t i = 0; i < f->n_accesses; i++)
+    shown |= f->accesses[i].line == f->missing.line;
+  if (!shown)
+    put_source(p, f->missing.file, f->missing.line, 0, NULL);
 }
 
 /* Words that a shell takes as they are. */
@@ -204,7 +208,7 @@ static void put_where(printer *p, const muster_finding *f, bool processes) {
     words_plain(p->t, f->process);
   }
   const char *relation = words_relation(f->relation);
-  if (relation && f->n_accesses == MUSTER_ACCESSES)
+  if (relation && f->accesses[1].bytes)
     base_putf(p->t, "%sbetween %s", p->t->length > begin ? "; " : "", relation);
   if (f->count > 1)
     base_putf(p->t, "%smet %llu times", p->t->length > begin ? "; " : "", (unsigned long long)f->count);

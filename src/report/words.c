@@ -125,13 +125,9 @@ void words_residency(base_text *t, const muster_finding *f) {
 
 const char *words_relation(const char *relation) {
   static const char *const rows[][2] = {
-      {"lane", "one thread"},
-      {"warp", "lanes of one warp"},
-      {"block", "threads of one block"},
-      {"cluster", "blocks of one cluster"},
-      {"launch", "blocks of one launch"},
-      {"device", "two launches"},
-      {"system", "the host and the device"},
+      {"warp", "lanes of one warp"},        {"block", "threads of one block"},
+      {"cluster", "blocks of one cluster"}, {"launch", "blocks of one launch"},
+      {"device", "two launches"},           {"system", "the host and the device"},
   };
   for (size_t i = 0; relation && i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i][0], relation) == 0)
@@ -164,7 +160,7 @@ void words_rest(base_text *t, const muster_finding *f, const char *separator) {
   }
   if (f->missing.text) {
     base_puts(t, separator);
-    base_puts(t, "missing: ");
+    base_puts(t, "help: ");
     words_plain(t, f->missing.text);
   }
 }
