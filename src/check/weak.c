@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "check/weak_graph.h"
 
-enum { DEFAULT_EVENTS = 1 << 16, MAX_DECISIONS = 256, TRIES = 32 };
+enum { DEFAULT_EVENTS = 1 << 16, MAX_DECISIONS = 256, TRIES = 32, JUDGED = 1024 };
 
 typedef struct decision {
   uint32_t thread, name; /* the read */
@@ -70,6 +70,7 @@ struct weak {
   order now;
   decision decisions[MAX_DECISIONS];
   uint32_t sources[SIM_WARP];
+  bool early;
   /* while a graph is looked at */
   uint32_t *source;
   uint8_t *in;
@@ -468,41 +469,76 @@ static void wander(weak *w, uint32_t p, order *o) {
   }
 }
 
-/* Decides on so many reads that they take another value than in the run, which the model must allow with all
- * others as they are. */
+/* Whether the model allows that this read takes another value, with all others as they are. */
+static bool strays(weak *w, uint32_t read, uint32_t write) {
+  const weak_graph *g = &w->graph;
+  const weak_node *r = &g->nodes[read];
+  if (write != WEAK_INITIAL && (!is_candidate(g, read, write) || (w->options.stale && write > read)))
+    return false;
+  if (!memcmp(value_of(g, write, r->location), r->value, sizeof r->value))
+    return false;
+  uint32_t usual = w->source[read];
+  w->source[read] = write;
+  bool ok = may_be(w, true);
+  w->source[read] = usual;
+  return ok;
+}
+
+/* The nth pair that strays: stale values first, then those that are stored later. */
+static bool nth_stray(weak *w, uint32_t *read, uint32_t *write) {
+  const weak_graph *g = &w->graph;
+  uint64_t left = w->options.nth;
+  uint32_t judged = 0, n = g->n_nodes;
+  for (uint32_t i = 0; i < 2 * n && judged < JUDGED; i++)
+    for (uint32_t k = 0, r = i % n; w->in[r] && k <= n && !w->failed; k++) {
+      uint32_t x = k ? k - 1 : WEAK_INITIAL;
+      bool later = k && x > r;
+      if ((k && !is_candidate(g, r, x)) || later != (i >= n))
+        continue;
+      judged++;
+      if (strays(w, r, x) && !--left) {
+        *read = r, *write = x;
+        return true;
+      }
+    }
+  return false;
+}
+
+static bool random_stray(weak *w, uint32_t *read, uint32_t *write) {
+  const weak_graph *g = &w->graph;
+  for (uint32_t tries = 0; tries < TRIES && !w->failed; tries++) {
+    uint32_t open = 0, n = 0;
+    for (uint32_t r = 0; r < g->n_nodes; r++)
+      if (w->in[r] && !base_rng_below(&w->rng, ++open))
+        *read = r;
+    if (!open)
+      return false;
+    for (uint32_t k = 0; k <= g->n_nodes; k++)
+      if ((!k || is_candidate(g, *read, k - 1)) && !base_rng_below(&w->rng, ++n))
+        *write = k ? k - 1 : WEAK_INITIAL;
+    if (strays(w, *read, *write))
+      return true;
+  }
+  return false;
+}
+
+/* Decides on one read more, as long as the plan wants more and there is one. */
 static void stray(weak *w, uint32_t p, order *o) {
   const weak_graph *g = &w->graph;
+  uint32_t read = WEAK_NONE, write = WEAK_NONE;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     bool open = is_open(w, i);
     w->in[i] = open;
     if (open)
       w->source[i] = g->nodes[i].source;
   }
-  if (depth_of(w, p) >= w->options.decisions) {
+  bool more = depth_of(w, p) < (w->options.nth ? 1 : w->options.decisions);
+  if (more && w->options.nth && !nth_stray(w, &read, &write))
+    w->options.nth = 0;
+  if (more && (w->options.nth || random_stray(w, &read, &write)))
+    settled(w, &p, o, read, write);
+  else if (p != WEAK_NONE)
     judge_leaf(w, p, o);
-    return;
-  }
-  for (uint32_t tries = 0; tries < TRIES && !w->failed; tries++) {
-    uint32_t open = 0, read = WEAK_NONE, n = 0, write = WEAK_NONE;
-    for (uint32_t r = 0; r < g->n_nodes; r++)
-      if (w->in[r] && !base_rng_below(&w->rng, ++open))
-        read = r;
-    if (read == WEAK_NONE)
-      return;
-    for (uint32_t k = 0; k <= g->n_nodes; k++) {
-      uint32_t x = k ? k - 1 : WEAK_INITIAL, limit = w->options.stale ? read : g->n_nodes;
-      if ((!k || (x < limit && is_candidate(g, read, x))) && !base_rng_below(&w->rng, ++n))
-        write = x;
-    }
-    uint32_t usual = w->source[read];
-    if (!memcmp(value_of(g, write, g->nodes[read].location), g->nodes[read].value,
-                sizeof g->nodes[read].value))
-      continue;
-    w->source[read] = write;
-    if (may_be(w, true) && !settled(w, &p, o, read, write))
-      return;
-    w->source[read] = usual;
-  }
 }
 
 /* ------------------------------------------------------------------ runs */
@@ -589,10 +625,16 @@ uint32_t weak_source(weak *w, const sim_access *a) {
         continue;
       memcpy(a->read[i], w->now.values[k], sizeof a->read[i]);
       w->sources[i] = WEAK_UNDECIDED;
+      w->early = d->from_thread != WEAK_INITIAL &&
+                 weak_graph_node(&w->graph, d->from_thread, d->from_name) == WEAK_NONE;
       chosen |= UINT32_C(1) << i;
     }
   }
   return chosen;
+}
+
+bool weak_is_early(const weak *w) {
+  return w->early;
 }
 
 void weak_event(weak *w, const sim_event *e) {
