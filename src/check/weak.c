@@ -15,7 +15,12 @@
 #include "base/rng.h"
 #include "check/weak_graph.h"
 
-enum { DEFAULT_EVENTS = 1 << 16, MAX_DECISIONS = 256, TRIES = 32, JUDGED = 1024 };
+enum {
+  DEFAULT_EVENTS = 1 << 16,
+  MAX_DECISIONS = 256,
+  TRIES = 32,
+  MOST_WORK = 1 << 26 /* of the judge, for reads that stray: a tenth of a second */
+};
 
 typedef struct decision {
   uint32_t thread, name; /* the read */
@@ -475,6 +480,8 @@ static bool strays(weak *w, uint32_t read, uint32_t write) {
   const weak_node *r = &g->nodes[read];
   if (write != WEAK_INITIAL && (!is_candidate(g, read, write) || (w->options.stale && write > read)))
     return false;
+  if (weak_judge_work(w->judge) > MOST_WORK)
+    return false;
   if (!memcmp(value_of(g, write, r->location), r->value, sizeof r->value))
     return false;
   uint32_t usual = w->source[read];
@@ -488,14 +495,13 @@ static bool strays(weak *w, uint32_t read, uint32_t write) {
 static bool nth_stray(weak *w, uint32_t *read, uint32_t *write) {
   const weak_graph *g = &w->graph;
   uint64_t left = w->options.nth;
-  uint32_t judged = 0, n = g->n_nodes;
-  for (uint32_t i = 0; i < 2 * n && judged < JUDGED; i++)
+  uint32_t n = g->n_nodes;
+  for (uint32_t i = 0; i < 2 * n; i++)
     for (uint32_t k = 0, r = i % n; w->in[r] && k <= n && !w->failed; k++) {
       uint32_t x = k ? k - 1 : WEAK_INITIAL;
       bool later = k && x > r;
       if ((k && !is_candidate(g, r, x)) || later != (i >= n))
         continue;
-      judged++;
       if (strays(w, r, x) && !--left) {
         *read = r, *write = x;
         return true;

@@ -33,6 +33,7 @@ struct weak_judge {
   uint32_t busy_bytes;
   matrix observed;
   const char *limit;
+  uint64_t work;
   void (*tell)(void *user, const uint64_t *last);
   void *user;
 };
@@ -49,6 +50,10 @@ void weak_judge_free(weak_judge *j) {
 
 const char *weak_judge_limit(const weak_judge *j) {
   return j->limit;
+}
+
+uint64_t weak_judge_work(const weak_judge *j) {
+  return j->work;
 }
 
 static inline uint64_t *row(const matrix *m, uint32_t i) {
@@ -221,20 +226,19 @@ typedef struct place {
   uint32_t *number;            /* of an event among the writes; WEAK_NONE */
   uint64_t strong[MAX_WRITES]; /* writes that are morally strong with this one */
   uint64_t *before;            /* for each read: writes that precede it in causality order */
-  matrix com;                  /* scratch */
+  uint64_t *caused;            /* scratch: a row over all events */
+  matrix com;                  /* and over those of the location */
 } place;
 
-/* Causality order: base causality on one location, perhaps behind an observation. */
-static bool causes(const place *p, uint32_t i, uint32_t k) {
+/* What a write precedes in causality order: base causality, perhaps behind an observation. Of use on its
+ * location. */
+static void caused_by(place *p, uint32_t write) {
   const weak_judge *j = p->j;
-  uint32_t a = p->event[i], b = p->event[k];
-  if (has(p->base, a, b))
-    return true;
-  if (at(j, a)->kind == WEAK_WRITE)
-    for (uint32_t z = 0; z < p->n; z++)
-      if (has(&j->observed, a, p->event[z]) && has(p->base, p->event[z], b))
-        return true;
-  return false;
+  uint32_t a = p->event[write];
+  memcpy(p->caused, row(p->base, a), j->words * sizeof *p->caused);
+  for (uint32_t z = 0; z < p->n; z++)
+    if (has(&j->observed, a, p->event[z]))
+      join(p->caused, row(p->base, p->event[z]), j->words);
 }
 
 /* Writes that a read precedes in communication order: those behind its source. */
@@ -345,18 +349,22 @@ static bool place_judged(place *p, bool tell, uint64_t *last) {
       if (a != b && strong_pair(j, p->event[p->write[a]], p->event[p->write[b]]))
         p->strong[a] |= UINT64_C(1) << b;
   }
+  memset(p->before, 0, p->n * sizeof *p->before);
+  for (uint32_t w = 0; w < p->n_writes; w++) {
+    caused_by(p, p->write[w]);
+    for (uint32_t i = 0; i < p->n; i++) {
+      uint32_t e = p->event[i];
+      if (!(p->caused[e / 64] >> e % 64 & 1))
+        continue;
+      if (p->number[i] == WEAK_NONE)
+        p->before[i] |= UINT64_C(1) << w;
+      else
+        put_before(p, co, w, p->number[i]); /* Coherence */
+    }
+  }
   for (uint32_t i = 0; i < p->n; i++) {
-    p->before[i] = 0;
-    bool reads = p->number[i] == WEAK_NONE;
-    uint32_t s = reads ? source_of(j, p->event[i]) : WEAK_NONE;
-    for (uint32_t w = 0; w < p->n_writes; w++)
-      if (causes(p, p->write[w], i)) {
-        if (reads)
-          p->before[i] |= UINT64_C(1) << w;
-        else
-          put_before(p, co, w, p->number[i]); /* Coherence */
-      }
-    if (s < j->n_events && causes(p, i, j->local[s])) /* Causality: it reads from what it precedes */
+    uint32_t s = p->number[i] == WEAK_NONE ? source_of(j, p->event[i]) : WEAK_NONE;
+    if (s < j->n_events && has(p->base, p->event[i], s)) /* Causality: it reads from what it precedes */
       return false;
   }
   if (!orders(p, co))
@@ -382,14 +390,15 @@ static bool places_judged(weak_judge *j, const matrix *base) {
       most = j->first[l + 1] - j->first[l];
   uint32_t words = (most + 63) / 64;
   place p = {.j = j, .base = base, .words = words, .com = {.words = words}};
-  uint64_t *space = malloc((size_t)most * (2 + words) * sizeof *space);
+  uint64_t *space = malloc(((size_t)most * (2 + words) + j->words) * sizeof *space);
   if (!space && most) {
     j->limit = "memory";
     return false;
   }
   p.before = space;
   p.com.bits = space + most;
-  p.number = (uint32_t *)(space + most + (size_t)most * words);
+  p.caused = space + most + (size_t)most * words;
+  p.number = (uint32_t *)(p.caused + j->words);
   bool ok = true;
   for (uint32_t l = 0; l < n_locations && ok; l++) {
     p.event = j->members + j->first[l];
@@ -525,6 +534,7 @@ bool weak_judged(weak_judge *j, const weak_part *p, void (*tell)(void *user, con
   j->user = user;
   if (!number_events(j))
     return false;
+  j->work += (uint64_t)j->n * j->n * j->words;
   matrix base = {(uint64_t *)j->block + (size_t)j->n * j->words, j->words};
   observe(j);
   begin_base(j, &base);

@@ -79,7 +79,7 @@ check_outcome check_play_weak(check *c, const check_plan *plan) {
   if (unjudged && c->sink.note && !c->weak_noted) {
     c->weak_noted = true;
     char text[256];
-    snprintf(text, sizeof text, "a launch ran only with reads that take memory's last value: %s", unjudged);
+    snprintf(text, sizeof text, "stale values were not tried in every launch: %s", unjudged);
     c->sink.note(c->sink.user, text);
   }
   return outcome;
