@@ -139,6 +139,9 @@ bool check_was_found(const check *c, muster_rule rule, const char *kernel) {
 void check_report(check *c, const check_found *f) {
   struct check_findings *all = c->findings;
   check_found unfair = *f;
+  char stray[CHECK_WEAK_WORDS], message[2048];
+  if (c->rehearsal)
+    return;
   if (c->unfair && is_hang(f->rule)) {
     if (!check_unfair_found(c, &unfair))
       return;
@@ -175,6 +178,8 @@ void check_report(check *c, const check_found *f) {
                                .told = f->count ? f->count : 1};
 
   const muster_rule_row *row = muster_rule_get(f->rule);
+  check_weak_words(c, stray);
+  snprintf(message, sizeof message, "%s%s", f->message, stray);
   check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
                         .severity = f->note     ? MUSTER_NOTE
@@ -183,7 +188,7 @@ void check_report(check *c, const check_found *f) {
                         .kernel = kernel,
                         .launch = l ? l->id : 0,
                         .relation = f->relation,
-                        .message = f->message,
+                        .message = message,
                         .count = f->count ? f->count : 1,
                         .replay = replay[0] ? replay : NULL,
                         .n_waiting = f->n_waiting};
@@ -211,6 +216,8 @@ void check_report(check *c, const check_found *f) {
 void check_unjudged(check *c, const char *format, ...) {
   char text[512];
   va_list args;
+  if (c->rehearsal)
+    return;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);

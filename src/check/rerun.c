@@ -221,9 +221,7 @@ void check_set_drop(check *c) {
 
 /* ------------------------------------------------------------------ further schedules */
 
-typedef enum outcome { ENDED, HUNG, FAULTED, ENDLESS, FAILED } outcome;
-
-static outcome run_launches(check *c, uint64_t most) {
+static check_outcome run_launches(check *c, uint64_t most) {
   check_set *s = c->set;
   sim_status status = {0};
   uint32_t left = s->n;
@@ -232,7 +230,7 @@ static outcome run_launches(check *c, uint64_t most) {
     uint64_t id = sim_launch_start(c->device, &s->launches[i].what, &error);
     free(error);
     if (!id)
-      return FAILED;
+      return CHECK_FAILED;
   }
   for (uint64_t used = 0; left; used += status.used) {
     sim_device_run(c->device, SLICE, &status);
@@ -242,28 +240,28 @@ static outcome run_launches(check *c, uint64_t most) {
       break;
     case SIM_BUDGET:
       if (used > most)
-        return ENDLESS;
+        return CHECK_ENDLESS;
       break;
     case SIM_FAULTED:
-      return FAULTED;
+      return CHECK_FAULTED;
     case SIM_STUCK:
-      return HUNG;
+      return CHECK_HUNG;
     default:
-      return FAILED;
+      return CHECK_FAILED;
     }
   }
-  return ENDED;
+  return CHECK_ENDED;
 }
 
 /* One schedule from the beginning of the set. The device is left as that leaves it. */
-static outcome play(check *c, const check_plan *plan, check_unfair unfair) {
+check_outcome check_play(check *c, const check_plan *plan, check_unfair unfair) {
   check_set *s = c->set;
   if (!sim_memory_restore(c->device, s->before) || !check_parts_fresh(c))
-    return FAILED;
+    return CHECK_FAILED;
   s->player = check_player_new(c, plan);
   if (!s->player) {
     check_parts_back(c);
-    return FAILED;
+    return CHECK_FAILED;
   }
   c->further = true;
   c->start_order_chosen = plan->shuffles;
@@ -271,10 +269,10 @@ static outcome play(check *c, const check_plan *plan, check_unfair unfair) {
   c->watcher.choose = choose;
   c->watcher.watch |= SIM_WATCH_CHOICES;
   sim_device_mute(c->device, true);
-  outcome o = run_launches(c, s->took * LONGER + LONGER_LEAST);
-  if (o == HUNG)
+  check_outcome o = run_launches(c, s->took * LONGER + LONGER_LEAST);
+  if (o == CHECK_HUNG)
     check_stuck(c);
-  else if (o != ENDED)
+  else if (o != CHECK_ENDED)
     check_race_flush(c);
   sim_device_stop(c->device);
   sim_device_mute(c->device, false);
@@ -285,7 +283,7 @@ static outcome play(check *c, const check_plan *plan, check_unfair unfair) {
   check_parts_back(c);
   check_player_free(s->player);
   s->player = NULL;
-  if (o == ENDLESS)
+  if (o == CHECK_ENDLESS)
     check_unjudged(c,
                    "launch %" PRIu64 ": schedule %" PRIu64 " does not end in %d times the plain run's time",
                    s->first, s->schedule, LONGER);
@@ -301,14 +299,14 @@ static bool cooperative(const check_set *s) {
 
 /* Blocks one at a time, the last first: whoever then waits for ever needs the others to start in order, or
  * needs them all at once. Which of the two, the same in order says. */
-static outcome play_lonely(check *c, check_plan *plan) {
-  outcome o = play(c, plan, CHECK_UNFAIR_QUIET);
-  if (o != HUNG)
+static check_outcome play_lonely(check *c, check_plan *plan) {
+  check_outcome o = check_play(c, plan, CHECK_UNFAIR_QUIET);
+  if (o != CHECK_HUNG)
     return o;
   plan->kind = CHECK_FIRST;
-  o = play(c, plan, CHECK_UNFAIR_TURNS);
+  o = check_play(c, plan, CHECK_UNFAIR_TURNS);
   plan->kind = CHECK_LONELY;
-  return o == ENDED ? play(c, plan, CHECK_UNFAIR_ORDER) : o;
+  return o == CHECK_ENDED ? check_play(c, plan, CHECK_UNFAIR_ORDER) : o;
 }
 
 bool check_unfair_found(const check *c, check_found *f) {
@@ -349,7 +347,10 @@ static uint64_t explore(check *c) {
     check_plan_of(s->record, c->options.seed, k, &plan);
     if (plan.kind == CHECK_LONELY && cooperative(s))
       plan.kind = CHECK_WALK;
-    if ((plan.kind == CHECK_LONELY ? play_lonely(c, &plan) : play(c, &plan, CHECK_FAIR)) == FAILED) {
+    check_outcome o = plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
+                      : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
+                                                : check_play(c, &plan, CHECK_FAIR);
+    if (o == CHECK_FAILED) {
       check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, k);
       break;
     }

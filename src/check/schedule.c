@@ -42,6 +42,9 @@ bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_pla
   } else if (part < 2 && round * 2 + part < n_flips) {
     p->kind = CHECK_FLIP;
     p->flip = flips[round * 2 + part];
+  } else if (part == 3 && round % 2 == 0 && check_record_total(plain)) {
+    p->kind = CHECK_WEAK;
+    p->nth = round / 2 + 1;
   } else if (part == 3 && round % 2) {
     p->kind = CHECK_WALK;
     p->parts = round % 4 == 3;

@@ -10,7 +10,8 @@ typedef enum check_plan_kind {
   CHECK_PCT,    /* priorities, and points at which the running warp's drops below all (PCT) */
   CHECK_WALK,   /* anybody may go on at each step */
   CHECK_LONELY, /* one block at a time, the last first */
-  CHECK_FIRST   /* one block at a time, the first first */
+  CHECK_FIRST,  /* one block at a time, the first first */
+  CHECK_WEAK    /* as the machine would, but a few reads take other writes than memory's last */
 } check_plan_kind;
 
 enum { CHECK_CHANGES = 2 };
@@ -18,6 +19,7 @@ enum { CHECK_CHANGES = 2 };
 typedef struct check_plan {
   check_plan_kind kind;
   uint64_t random; /* seed of all that is drawn */
+  uint64_t nth;    /* CHECK_WEAK: from 1 */
   bool shuffles;   /* blocks start in any order; else as the kind says */
   bool parts;      /* lanes that have parted go in any order too */
   check_flip flip;
@@ -27,6 +29,18 @@ typedef struct check_plan {
 
 /* The index-th schedule, from 1. False: there is none of this index that differs. */
 bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_plan *out);
+
+typedef enum check_outcome {
+  CHECK_ENDED,
+  CHECK_HUNG,
+  CHECK_FAULTED,
+  CHECK_ENDLESS,
+  CHECK_FAILED /* no memory */
+} check_outcome;
+/* rerun.c: one schedule from the beginning of the set. The device is left as that leaves it. */
+check_outcome check_play(check *c, const check_plan *plan, check_unfair unfair);
+/* weak_run.c: one of CHECK_WEAK; nothing is told of it if the memory model allows nothing else. */
+check_outcome check_play_weak(check *c, const check_plan *plan);
 
 /* A schedule under way. */
 typedef struct check_player check_player;

@@ -164,6 +164,11 @@ struct check {
   struct check_set *set; /* schedules: rerun.c */
   bool further;          /* a schedule other than the plain run is under way */
   check_unfair unfair;   /* it starts blocks as hardly a GPU would: a hang is only a note */
+  struct weak *weak;     /* it has reads take other writes than memory's last (weak.h): */
+  bool rehearsal;        /* to see whether they may: nothing is told */
+  check_spot stray;      /* the first read that did; launch 0: none yet */
+  bool stray_early;      /* what it read is stored later */
+  bool weak_noted;       /* it was said that some launch is not explored so */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
@@ -173,6 +178,12 @@ static inline bool check_is_on(const check *c, muster_rule r) {
 static inline bool check_lockstep(const check *c) {
   return c->options.lockstep || sim_device_limits(c->device)->sm < 70;
 }
+
+enum { CHECK_WEAK_WORDS = 512 };
+/* weak_run.c: the part of watch.c in such a schedule. */
+uint32_t check_weak_source(void *check, const sim_access *a);
+/* What else must be said of a finding in it, from ", " on; "": nothing. */
+void check_weak_words(const check *c, char text[CHECK_WEAK_WORDS]);
 
 /* A schedule begins or ends: parts of its own (watch.c). False: no memory. */
 bool check_parts_fresh(check *c);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check/state.h"
+#include "check/weak.h"
 
 static const check_part *const parts[] = {
 #define PART(name) &check_part_##name,
@@ -14,14 +15,24 @@ static bool stays(int part) {
   return part == CHECK_PART_stream || part == CHECK_PART_schedule;
 }
 
+/* Race and define take memory for what is read: where that is not so, they have nothing to say. */
+static bool hears(const check *c, int part) {
+  if (part == CHECK_PART_schedule)
+    return true;
+  if (c->further && part == CHECK_PART_stream)
+    return false;
+  return !c->weak || (!c->rehearsal && part != CHECK_PART_race && part != CHECK_PART_define);
+}
+
 static sim_answer event(void *user, const sim_event *e) {
   check *c = user;
   sim_answer answer = SIM_GO_ON;
+  if (c->weak)
+    weak_event(c->weak, e);
   if (e->kind == SIM_EVENT_LAUNCH)
     check_places_event(c, e);
   for (int i = 0; i < CHECK_N_PARTS; i++)
-    if (parts[i]->event && !(c->further && i == CHECK_PART_stream) &&
-        parts[i]->event(c->parts[i], e) == SIM_YIELD)
+    if (parts[i]->event && hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
       answer = SIM_YIELD;
   if (e->kind == SIM_EVENT_LAUNCH_END && !c->further)
     check_findings_counts(c);
