@@ -213,6 +213,7 @@ typedef struct sim_choice {
   uint32_t warp;          /* UNIT */
   uint32_t n;             /* one of so many: 0 to n - 1 */
   uint32_t usual;         /* what the machine would take */
+  uint64_t resident;      /* START: how many blocks are */
   const sim_turn *turns;  /* TURN: n */
   const uint64_t *ids;    /* n: UNIT, lane masks; START, numbers of clusters */
 } sim_choice;
@@ -274,6 +275,7 @@ sim_saved *sim_memory_save(sim_device *d);
 /* Back to it, as often as wanted. What the host allocated since is gone. False: memory ran out meanwhile, and
  * the state is not whole. */
 bool sim_memory_restore(sim_device *d, const sim_saved *s);
+bool sim_saved_host(const sim_saved *s); /* host memory was written since */
 void sim_saved_free(sim_saved *s);
 void sim_memory_changes(sim_device *d, uint64_t address, uint64_t bytes);
 

@@ -569,7 +569,7 @@ static bool take_cluster(const sim_device *d, sim_grid *g, uint64_t *cluster) {
   const sim_watcher *w = d->watcher;
   uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
   uint32_t which = 0;
-  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .ids = ids};
+  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .resident = d->n_resident, .ids = ids};
   for (uint32_t k = 0; k < 64 && k < n; k++)
     if (!(g->taken >> k & 1))
       ids[c.n++] = next + k;
