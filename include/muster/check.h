@@ -69,7 +69,7 @@ typedef struct muster_access {
   const char *kind;   /* read write atomic fence barrier mask exit alloc free copy launch */
   const char *space;  /* global shared local const, NULL */
   const char *buffer; /* "allocation 3", a variable's name, "shared memory" */
-  uint64_t offset;    /* in it */
+  int64_t offset;     /* in it; before it: negative */
   uint32_t bytes;
   bool has_thread; /* block and thread mean something: false for the host's doings */
   uint32_t block[3], thread[3];

@@ -47,8 +47,9 @@ const sim_watcher *check_watcher(check *c);
 /* The device is stuck (SIM_STUCK): who waits for whom becomes a finding. */
 void check_stuck(check *c);
 /* What the API says, which the machine does not see (rules launch-failed, sticky-error, leak). */
-void check_launch_failed(check *c, const char *kernel, const char *error);
+void check_launch_failed(check *c, const char *kernel, const char *error); /* NULL: not known which */
 void check_api_error(check *c, const char *function, const char *error);
+void check_api_asked(check *c); /* the program asked for the last error */
 /* The program or the context ends: leaks, counts. */
 void check_end(check *c);
 

@@ -123,7 +123,17 @@ static void put_address(const check *c, const check_side *s, muster_access *out,
     out->buffer = s->space == PTX_SPACE_GLOBAL ? NULL : out->buffer;
     return;
   }
-  out->buffer = room->name, out->offset = (uint64_t)room->offset;
+  if (room->offset >= 0)
+    out->buffer = room->name, out->offset = (uint64_t)room->offset;
+  else
+    out->buffer = NULL; /* before its begin: the message says how far */
+}
+
+bool check_was_found(const check *c, muster_rule rule, const char *kernel) {
+  for (uint32_t i = 0; i < c->findings->n; i++)
+    if (c->findings->all[i].rule == rule && strcmp(c->findings->all[i].kernel, kernel) == 0)
+      return true;
+  return false;
 }
 
 void check_report(check *c, const check_found *f) {

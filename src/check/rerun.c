@@ -32,7 +32,8 @@ typedef struct check_set {
   uint64_t schedule;
   uint64_t run; /* the most of a set so far */
   bool some_left;
-  bool replays, replayed;
+  bool replays, replayed; /* replayed: its launch has begun */
+  bool other;             /* but runs another PTX: nothing is told */
   muster_replay replay;
 } check_set;
 
@@ -43,7 +44,7 @@ bool check_replay_of(const check *c, uint64_t id, char text[MUSTER_REPLAY_BYTES]
   const check_launch *l = check_launch_of(c, id);
   uint64_t about = s->player ? s->first : id;
   text[0] = 0;
-  if (s->replays && (about != s->replay.launch || s->schedule != s->replay.schedule))
+  if (s->replays && (s->other || about != s->replay.launch || s->schedule != s->replay.schedule))
     return false;
   if (!l)
     return true;
@@ -61,7 +62,8 @@ static void take_launch(check *c, uint64_t id) {
   if (!s->replays || id != s->replay.launch || !l)
     return;
   s->replayed = true;
-  if (l->ptx != s->replay.ptx)
+  s->other = l->ptx != s->replay.ptx;
+  if (s->other)
     check_unjudged(c, "--replay %s: launch %" PRIu64 " runs another PTX than it did then", c->options.replay,
                    id);
 }
@@ -367,7 +369,7 @@ void check_set_end(check *c, bool host_waits) {
     check_set_once(c, "it writes memory that the host can use meanwhile");
   sim_device_stats(c->device, &now);
   s->took = now.warp_insns - s->began;
-  bool all = !s->once && only_schedule(c), skip = s->replays && s->replay.launch != s->first;
+  bool all = !s->once && only_schedule(c), skip = s->replays && (s->other || s->replay.launch != s->first);
   uint64_t run = 1;
   if (!s->once && !all && !skip) {
     sim_saved *after = sim_memory_save(c->device);

@@ -83,6 +83,8 @@ typedef struct check_found {
 
 /* One finding for each rule, kernel and pair of sites; later ones are counted. Off rules are dropped. */
 void check_report(check *c, const check_found *f);
+/* Whether that rule was broken in that kernel, as far as is known. */
+bool check_was_found(const check *c, muster_rule rule, const char *kernel);
 /* Says once that something could not be judged. */
 void check_unjudged(check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool check_is_on(const check *c, muster_rule r);
@@ -102,7 +104,9 @@ typedef struct check_part {
 
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
-  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(warp) PART(progress) PART(schedule)
+  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(warp) PART(progress) PART(api) PART(schedule)
+  PART(memory)            \
+  PART(define) PART(stream) PART(race) PART(barrier) PART(grid) PART(warp) PART(progress) PART(schedule)
 #define PART(name) extern const check_part check_part_##name;
 CHECK_PARTS(PART)
 #undef PART
@@ -120,8 +124,12 @@ void check_barriers_flush(check *c);
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
 #define CHECK_COPY (UINT64_C(1) << 63)
 bool check_launch_before(check *c, uint64_t a, uint64_t b);
-/* barrier.c: tells what it has found of threads that still run. */
-void check_barriers_flush(check *c);
+/* grid.c: blocks of a launch that came to a barrier of several blocks a different number of times; `ended`:
+ * only if one that came less often has left. False: there are none; else *f is a finding. */
+bool check_grid_uneven(check *c, uint64_t launch, bool ended, check_found *f, char *message, size_t bytes);
+/* race.c: who wrote a byte of global memory last, of those that count, as far as is remembered. */
+bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
+                      bool *atomic, check_spot *out);
 /* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
 const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
@@ -129,6 +137,10 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* api.c: the program ends. */
+void check_api_end(check *c);
+/* define.c: what waits to be reported is. */
+void check_define_flush(check *c);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
 

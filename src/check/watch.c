@@ -105,5 +105,7 @@ const sim_watcher *check_watcher(check *c) {
 void check_end(check *c) {
   check_set_over(c);
   check_race_flush(c);
+  check_define_flush(c);
+  check_api_end(c);
   check_findings_counts(c);
 }

@@ -35,6 +35,10 @@ struct drv_device;
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
 struct drv_op;
+/* The launch of a kernel was refused. */
+void drv_inspect_refused(const char *kernel);
+/* The process or the last context of a device ends: what was not freed, what was not asked for. */
+void drv_inspect_ending(struct drv_device *d);
 void drv_inspect_launched(struct drv_device *d,
                           const struct drv_op *op); /* a launch began: the summary is told */
 void drv_inspect_scheduled(struct drv_device *d);   /* so did a set, with its further schedules */
@@ -169,6 +173,7 @@ drv_thread *drv_self(void);
 drv_context *drv_current(void); /* NULL: none */
 /* Counts host threads that use the device, and how many of them are inside a wait. */
 extern uint32_t drv_threads, drv_blocked;
+extern uint64_t drv_polls; /* how often a query said that work is not over yet */
 
 /* ------------------------------------------------------------------ the lock and the engine (engine.c) */
 

@@ -5,7 +5,9 @@
  *
  * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine
  * says that it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait
- * for words that the host can write, that is no proof while the process has a thread besides those.
+ * for words that the host can write, that is no proof while the process has a thread besides those. A host
+ * that asks again and again whether the work is over is not inside a wait: it may do something yet. The
+ * inspection says what it has found of such a hang, and the program goes on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +27,8 @@ enum {
   SLICE = 1 << 16,           /* warp instructions between looks at the queues */
   POLL_LEAST_NS = 20 * 1000, /* how often to look at words that the host may write */
   POLL_MOST_NS = 2000 * 1000,
+  STILL_NS = 1500 * 1000 * 1000, /* nothing moved and the host only asks: a hang */
+  LOOK_NS = 100 * 1000 * 1000,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -485,11 +489,46 @@ static bool hang_proven(void) {
   return all > 0 && all <= drv_threads + own_threads + workers;
 }
 
-static void end_hang(void) {
-  for (int i = 0; i < drv_device_count; i++)
-    if (drv_devices[i].check)
+static bool hang_told;
+static bool is_stuck(const drv_device *d) {
+  return d->check && d->running && d->state == SIM_STUCK && !d->sticky;
+}
+
+/* The inspection tells once who waits for whom, until something moves again. */
+static void tell_hang(void) {
+  for (int i = 0; i < drv_device_count && !hang_told; i++)
+    if (is_stuck(&drv_devices[i]))
       check_stuck(drv_devices[i].check);
-    else if (drv_devices[i].contexts)
+  hang_told = true;
+}
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nothing moves, and that is no proof. True: look again soon. */
+static bool suspect_hang(bool moved) {
+  static uint64_t since, polls;
+  bool stuck = false;
+  if (moved)
+    since = 0, hang_told = false;
+  for (int i = 0; i < drv_device_count; i++)
+    stuck |= is_stuck(&drv_devices[i]);
+  if (moved || hang_told || !stuck || calling)
+    return false;
+  if (!since)
+    since = now_ns(), polls = drv_polls;
+  else if (now_ns() - since > STILL_NS && drv_polls != polls)
+    tell_hang();
+  return true;
+}
+
+static void end_hang(void) {
+  tell_hang();
+  for (int i = 0; i < drv_device_count; i++)
+    if (!drv_devices[i].check && drv_devices[i].contexts)
       drv_say_hang(&drv_devices[i]);
   if (muster_session_get()->exit_on_hang) {
     for (int i = 0; i < drv_device_count; i++)
@@ -522,17 +561,18 @@ static bool gate_shut(void) {
 
 static void wait_for_more(long *poll_ns) {
   struct timespec until;
+  bool look = suspect_hang(false);
   engine_waits = true;
-  if (!waits_for_host_word() && !gate_shut()) {
+  if (!waits_for_host_word() && !look && !gate_shut()) {
     pthread_cond_wait(&to_engine, &lock);
   } else {
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += *poll_ns;
+    until.tv_nsec += waits_for_host_word() ? *poll_ns : LOOK_NS;
     if (until.tv_nsec >= 1000000000) {
       until.tv_nsec -= 1000000000;
       until.tv_sec++;
     }
-    if (pthread_cond_timedwait(&to_engine, &lock, &until) == ETIMEDOUT) {
+    if (pthread_cond_timedwait(&to_engine, &lock, &until) == ETIMEDOUT && waits_for_host_word()) {
       for (int i = 0; i < drv_device_count; i++)
         drv_devices[i].poked = true;
       *poll_ns = *poll_ns * 2 < POLL_MOST_NS ? *poll_ns * 2 : POLL_MOST_NS;
@@ -563,6 +603,8 @@ static void *engine(void *unused) {
     }
     bool told = tell && tell_hosts();
     if (moved)
+      suspect_hang(true);
+    if (moved)
       give_way(told && any_can_run());
     else if (release_sets())
       continue;
@@ -583,6 +625,9 @@ bool drv_ended(void) {
  * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
+  tell_hang(); /* if there is one: nobody will wait for it */
+  for (int i = 0; i < drv_device_count; i++)
+    drv_inspect_ending(&drv_devices[i]);
   ended = true;
   drv_wake();
   drv_unlock();

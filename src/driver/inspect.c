@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,36 @@ void drv_inspect_end(drv_device *d) {
   sim_device_watch(d->sim, NULL);
   check_free(d->check);
   d->check = NULL;
+}
+
+void drv_inspect_ending(drv_device *d) {
+  if (d->check)
+    check_end(d->check);
+}
+
+static char refused[256]; /* the kernel whose launch failed last */
+
+void drv_inspect_refused(const char *kernel) {
+  snprintf(refused, sizeof refused, "%s", kernel);
+}
+
+void muster_cpu_api_error(const char *function, const char *error) {
+  if (!muster_session_get()->check)
+    return;
+  drv_lock();
+  const drv_context *current = drv_initialised() ? drv_current() : NULL;
+  drv_device *d = current ? current->device : &drv_devices[0];
+  if (!d->check)
+    ;
+  else if (!error)
+    check_api_asked(d->check);
+  else if (strstr(function, "cudaLaunchKernel") &&
+           !strstr(function, "Ex")) /* a stub's, which drops what it returns */
+    check_launch_failed(d->check, refused, error);
+  else
+    check_api_error(d->check, function, error);
+  refused[0] = 0;
+  drv_unlock();
 }
 
 /* What the process did by now: the newest PTX that it launched speaks for all. */

@@ -71,6 +71,7 @@ typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } s
 typedef struct sim_access {
   const sim_who *who;
   bool reads, writes; /* both: an atomic or a reduction */
+  bool straight;      /* all 32 lanes, side by side from address[0] on */
   bool returns;       /* the value read goes to a register (atom, not red) */
   uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
   uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
@@ -140,6 +141,12 @@ typedef struct sim_event {
     struct {
       int use; /* sim_use */
       uint32_t operand;
+      /* Where the value of the first of who.lanes was read: */
+      const sim_who *read; /* NULL: a register that nobody wrote */
+      uint8_t space;
+      bool known; /* bytes and address, and the lane is read->lanes; else another read came between */
+      uint32_t bytes;
+      uint64_t address;
     } undefined;
     struct {
       const sim_word *words;
@@ -159,6 +166,7 @@ typedef struct sim_event {
     struct {
       const sim_launch *launch;
       sim_fit fit;
+      uint64_t workspace; /* %envreg1 and 2: of the grid's barrier, 0: none */
       bool failed;
     } launch;
     const sim_fault *fault;
