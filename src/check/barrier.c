@@ -467,12 +467,11 @@ static void exited(barrier *p, block_state *b, const waiter *x) {
       message, sizeof message,
       "%u thread%s of the block left the kernel before this barrier; the hardware counts %s out, and goes on",
       b->n_exited, b->n_exited == 1 ? "" : "s", b->n_exited == 1 ? "it" : "them");
-  check_report(p->check,
-               &(check_found){
-                   .rule = MUSTER_RULE_BARRIER_EXITED,
-                   .relation = "block",
-                   .message = message,
-                   .sides = {{.kind = "barrier", .spot = x->spot}, {.kind = "exit", .spot = b->first_exit}}});
+  check_report(p->check, &(check_found){.rule = MUSTER_RULE_BARRIER_EXITED,
+                                        .relation = "block",
+                                        .message = message,
+                                        .sides = {{.kind = "barrier", .spot = x->spot},
+                                                  {.kind = "exit", .spot = b->first_exit}}});
 }
 
 /* ------------------------------------------------------------------ events */

@@ -39,7 +39,7 @@ typedef struct party {
   bool cause;
 } party;
 
-enum { PARTIES = 48, UNITS = 1024 };
+enum { PARTIES = 48, UNITS = 1024, LOOKERS = 4096 };
 
 typedef struct stuck {
   check *check;
@@ -47,6 +47,11 @@ typedef struct stuck {
   uint32_t n_parties;
   party units[UNITS]; /* of the block at work */
   uint32_t n_units;
+  struct looker {
+    uint64_t launch, block;
+    uint32_t warp, lanes;
+  } lookers[LOOKERS]; /* at words: what they write there themselves lets nobody go */
+  uint32_t n_lookers;
   uint64_t room_launch, room_blocks; /* blocks that are not resident; 0: none */
   const char *room_kernel;
 } stuck;
@@ -77,6 +82,10 @@ static void keep(stuck *s, const party *p) {
       q->n_threads += p->n_threads;
       q->n_blocks += q->block != p->block;
       q->block = p->block;
+      if (p->spot.block < q->spot.block) { /* the first block speaks */
+        q->wait = p->wait, q->word = p->word;
+        q->spot = p->spot, q->insn = p->insn;
+      }
       return;
     }
   }
@@ -117,6 +126,8 @@ static void take(void *user, const sim_wait *w) {
                .n_blocks = 1};
   if (w->kind == SIM_WAIT_MEMORY && w->n_words)
     p->word = w->words[0];
+  if (w->kind == SIM_WAIT_MEMORY && s->n_lookers < LOOKERS)
+    s->lookers[s->n_lookers++] = (struct looker){w->launch, w->who->block, w->warp, w->lanes};
 }
 
 /* ------------------------------------------------------------------ in words */
@@ -221,7 +232,8 @@ static void report(const stuck *s, const party *main, const party *second, check
   const check *c = s->check;
   text on[MUSTER_WAITING], awaits[MUSTER_WAITING];
   f->launch = main->spot.launch;
-  f->sides[0] = side_of(c, main);
+  if (!f->sides[0].kind)
+    f->sides[0] = side_of(c, main);
   if (second && !f->sides[1].kind)
     f->sides[1] = side_of(c, second);
   for (uint32_t pass = 0; pass < 3; pass++)
@@ -234,11 +246,13 @@ static void report(const stuck *s, const party *main, const party *second, check
       muster_waiting *w = &f->waiting[f->n_waiting];
       put_on(c, p, on[f->n_waiting]);
       put_awaits(c, p, awaits[f->n_waiting]);
+      muster_access place = {0};
+      check_place_fill(c, &p->spot, &place);
       *w = (muster_waiting){.on = on[f->n_waiting],
                             .awaits = awaits[f->n_waiting],
-                            .file = p->wait.place.file,
-                            .line = p->wait.place.line,
-                            .ptx_line = p->wait.place.ptx_line};
+                            .file = place.file,
+                            .line = place.line,
+                            .ptx_line = place.ptx_line};
       memcpy(w->block, p->wait.place.block, sizeof w->block);
       memcpy(w->thread, p->wait.place.thread, sizeof w->thread);
       f->n_waiting++;
@@ -283,7 +297,7 @@ static void report_barrier(const stuck *s, const party *p) {
   text where;
   sentence message;
   snprintf(where, sizeof where, "nobody is left who could");
-  if (q) {
+  if (q && (q->wait.kind != p->wait.kind || q->wait.number != p->wait.number)) {
     text on;
     put_on(s->check, q, on);
     snprintf(where, sizeof where, "the others wait at %.200s", on);
@@ -392,14 +406,46 @@ static void report_residency(const stuck *s, const party *p) {
 
 /* ------------------------------------------------------------------ words */
 
+static bool does_not_look(void *user, const check_spot *w) {
+  const stuck *s = user;
+  for (uint32_t i = 0; i < s->n_lookers; i++)
+    if (s->lookers[i].launch == w->launch && s->lookers[i].block == w->block &&
+        s->lookers[i].warp == w->thread / SIM_WARP && s->lookers[i].lanes >> w->thread % SIM_WARP & 1)
+      return false;
+  return true;
+}
+
+/* Who wrote the word last becomes the second side. */
+static void put_writer(const stuck *s, const sim_word *w, check_found *f, text out) {
+  check *c = s->check;
+  sim_allocation a;
+  check_spot spot = {0};
+  muster_access place = {0};
+  bool atomic;
+  out[0] = 0;
+  if (!w->bytes || !sim_memory_find(c->device, w->address, &a) ||
+      !check_last_write(c, w->address, does_not_look, (stuck *)(uintptr_t)s, &atomic, &spot))
+    return;
+  check_place_fill(c, &spot, &place);
+  f->sides[1] = (check_side){.kind = atomic ? "atomic" : "write",
+                             .spot = spot,
+                             .space = PTX_SPACE_GLOBAL,
+                             .address = w->address,
+                             .bytes = w->bytes};
+  if (place.has_thread)
+    snprintf(out, sizeof(text), ", written last by thread (%u,%u,%u) of block (%u,%u,%u)", place.thread[0],
+             place.thread[1], place.thread[2], place.block[0], place.block[1], place.block[2]);
+}
+
 static void report_spin(const stuck *s, const party *p) {
   bool mbarrier = is_mbarrier_wait(p);
   check_found f = {.rule = mbarrier ? MUSTER_RULE_DEADLOCK_BARRIER : MUSTER_RULE_DEADLOCK_SPIN};
   const party *q = another(s, p);
-  text word, value, others = "";
+  text word, value, writer, others = "";
   sentence message;
   put_word(s->check, &p->word, word);
   put_value(s->check, &p->word, value);
+  put_writer(s, &p->word, &f, writer);
   if (q) {
     text on;
     put_on(s->check, q, on);
@@ -420,8 +466,8 @@ static void report_spin(const stuck *s, const party *p) {
   else
     snprintf(message, sizeof message,
              "nobody can move any more: %" PRIu64
-             " thread%s wait%s for a change of %s%s, and nobody is left to write it%s",
-             p->n_threads, plural, verb, word, value, others);
+             " thread%s wait%s for a change of %s%s%s, and nobody is left to write it%s",
+             p->n_threads, plural, verb, word, value, writer, others);
   f.message = message;
   report(s, p, q, &f);
 }
@@ -447,7 +493,12 @@ static void report_launch(const stuck *s, uint64_t launch) {
   }
   if (told)
     return;
-  if (word && s->room_blocks)
+  check_found uneven;
+  sentence message;
+  if (word && check_is_on(s->check, MUSTER_RULE_BARRIER_UNEVEN) &&
+      check_grid_uneven(s->check, launch, true, &uneven, message, sizeof message))
+    report(s, word, NULL, &uneven);
+  else if (word && s->room_blocks)
     report_residency(s, word);
   else if (word)
     report_spin(s, word);
@@ -457,6 +508,7 @@ static void report_launch(const stuck *s, uint64_t launch) {
 
 void check_stuck(check *c) {
   check_race_flush(c);
+  check_define_flush(c);
   stuck *s = calloc(1, sizeof *s);
   if (!s) {
     check_unjudged(c, "a hang: nobody can move any more; out of memory for who waits for whom");

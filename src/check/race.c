@@ -46,11 +46,12 @@ static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32
 }
 
 /* Known to every lane of the second's warp at once, by barriers. */
-static bool all_know(const race_block *b, const race_record *old, uint32_t warp) {
+static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
   if (old->block == b->number && old->time <= b->base)
     return true;
-  if (old->block - b->first >= b->n_blocks) /* of another launch: those are in order */
-    return true;
+  if (old->block - b->first >= b->n_blocks &&
+      ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
+    return true; /* of another launch */
   return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
 }
 
@@ -72,29 +73,31 @@ static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k
 
 /* Looks for lanes of `old` and of the new access that meet in a byte without order. True: none do. */
 static bool meet(const access *x, const race_record *old, uint64_t line) {
-  const race_record *new = &x->record;
-  bool both_strong = old->flags & new->flags & RACE_STRONG;
+  const race_record *mine = &x->record;
+  bool both_strong = old->flags & mine->flags & RACE_STRONG;
   bool reaches =
-      both_strong && race_reaches(x->race, x->block, new->level, old->block) &&
+      both_strong && race_reaches(x->race, x->block, mine->level, old->block) &&
       (old->level == RACE_LEVEL_DEVICE || old->block == x->block->number ||
        (old->level == RACE_LEVEL_CLUSTER && race_reaches(x->race, x->block, RACE_LEVEL_CLUSTER, old->block)));
-  bool is_volatile = old->flags & new->flags &RACE_VOLATILE && (old->flags & RACE_WRITES) &&
-                     !(new->flags &RACE_WRITES) && !(old->flags & RACE_SEEN) &&
+  bool is_volatile = old->flags & mine->flags & RACE_VOLATILE && (old->flags & RACE_WRITES) &&
+                     !(mine->flags & RACE_WRITES) && !(old->flags & RACE_SEEN) &&
                      x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
-  bool same_warp = old->block == new->block && old->warp == new->warp;
+  bool same_warp = old->block == mine->block && old->warp == mine->warp;
   bool ordered = true;
-  if (reaches && !is_volatile && old->bytes == new->bytes && (old->base - new->base) % new->bytes == 0 &&
-      old->stride % new->bytes == 0 && new->stride % new->bytes == 0)
+  if (reaches && !is_volatile && old->bytes == mine->bytes && (old->base - mine->base) % mine->bytes == 0 &&
+      old->stride % mine->bytes == 0 && mine->stride % mine->bytes == 0)
     return false; /* morally strong, each pair of them; not ordered */
-  for (uint32_t left = new->lanes; left; left &= left - 1) {
-    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, new, k);
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, mine, k);
     if (same_warp)
       hit &= ~(UINT32_C(1) << k);
+    if (hit)
+      race_settle(x->race, x->block, mine->warp, k);
     for (; hit; hit &= hit - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(hit);
-      if (race_knows(x->block, new->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))
+      if (race_knows(x->block, mine->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))
         continue;
-      if (reaches && exact(old, i, new, k)) {
+      if (reaches && exact(old, i, mine, k)) {
         ordered = false;
         if (is_volatile)
           tell(x, old, i, k, line, true);
@@ -109,14 +112,62 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
 
 /* A store of several lanes to one place is a race among them. */
 static void meet_itself(const access *x, uint64_t line) {
-  const race_record *new = &x->record;
-  if (!(new->flags &RACE_WRITES) || new->flags & RACE_STRONG || !(new->lanes &(new->lanes - 1)) ||
-      abs(new->stride) >= new->bytes)
+  const race_record *mine = &x->record;
+  if (!(mine->flags & RACE_WRITES) || mine->flags & RACE_STRONG || !(mine->lanes & (mine->lanes - 1)) ||
+      abs(mine->stride) >= mine->bytes)
     return;
-  uint32_t i = (uint32_t)__builtin_ctz(new->lanes), rest = new->lanes &(new->lanes - 1);
-  uint32_t hit = race_overlap(new, new, i) & rest;
+  uint32_t i = (uint32_t)__builtin_ctz(mine->lanes), rest = mine->lanes & (mine->lanes - 1);
+  uint32_t hit = race_overlap(mine, mine, i) & rest;
   if (hit)
-    tell(x, new, i, (uint32_t)__builtin_ctz(hit), line, false);
+    tell(x, mine, i, (uint32_t)__builtin_ctz(hit), line, false);
+}
+
+/* What a barrier of the block made known to all that can reach its memory is settled for good. */
+static void settle(race_line *l, uint32_t base) {
+  for (uint32_t i = 0; i < l->n;)
+    if (l->records[i].time <= base)
+      l->records[i] = l->records[--l->n];
+    else
+      i++;
+}
+
+/* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
+static void meet_cells(const access *x, race_line *l, uint64_t line) {
+  const race_record *mine = &x->record;
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), from = (uint32_t)race_at(mine, k);
+    for (uint32_t word = from < 4 ? 0 : from / 4 - 1; word < RACE_LINE / 4 && word * 4 < from + mine->bytes;
+         word++) {
+      race_record old;
+      if (!race_cell_get(l, word, &old))
+        continue;
+      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, mine->warp))
+        meet(x, &old, line);
+      else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
+        l->cells[word].lane_bytes = 0;
+    }
+  }
+}
+
+/* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
+ * that are not atomic, so the last of each word is kept, and nothing else. */
+static bool in_cell(access *x, uint64_t line) {
+  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+  race_line *l = race_shadow_line(shadow, line);
+  const race_record *mine = &x->record;
+  if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
+    return false;
+  if (l->n && x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base);
+  for (uint32_t i = 0; i < l->n; i++)
+    if (!all_know(x->race, x->block, &l->records[i], mine->warp))
+      meet(x, &l->records[i], line);
+  race_record old;
+  uint32_t word = (uint32_t)mine->base / 4;
+  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+      !all_know(x->race, x->block, &old, mine->warp))
+    meet(x, &old, line);
+  return race_cell_put(l, mine, word);
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -124,39 +175,38 @@ static void in_line(access *x, uint64_t line) {
   race *r = x->race;
   race_shadow *shadow = x->home ? &x->home->shared : &r->global;
   race_line *l = race_shadow_line(shadow, line);
-  const race_record *new = &x->record;
+  const race_record *mine = &x->record;
   uint64_t ordered = 0;
   if (!l) {
     r->failed = true;
     return;
   }
-  /* What a barrier of the block made known to all that can reach this memory is settled for good. */
-  bool settles = x->home && !x->block->launch.cluster[0];
-  for (uint32_t i = 0; settles && i < l->n;)
-    if (l->records[i].time <= x->block->base)
-      l->records[i] = l->records[--l->n];
-    else
-      i++;
+  if (x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base);
+  if (l->cells)
+    meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    bool known = all_know(x->block, old, new->warp);
-    if (!known && (old->flags | new->flags) & RACE_WRITES)
-      known = meet(x, old, line) && !(old->block == new->block && old->warp == new->warp);
+    bool known = all_know(x->race, x->block, old, mine->warp);
+    if (!known && (old->flags | mine->flags) & RACE_WRITES)
+      known = meet(x, old, line) && !(old->block == mine->block && old->warp == mine->warp);
     if (known && i < 64)
       ordered |= UINT64_C(1) << i;
   }
   meet_itself(x, line);
-  if (x->strong_work || (l->syncs && new->flags &RACE_STRONG))
-    for (uint32_t left = new->lanes; left; left &= left - 1) {
+  if (x->block->copies && !x->home)
+    race_meet_copies(r, x->block, mine, line);
+  if (x->strong_work || (l->syncs && mine->flags & RACE_STRONG))
+    for (uint32_t left = mine->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
-      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site,
-                  new->flags &RACE_READS && !x->insn->unused);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(mine, i), x->space, mine->site,
+                  mine->flags & RACE_READS && !x->insn->unused);
     }
-  else if (l->syncs && (new->flags &RACE_WRITES) && !(new->flags &RACE_STRONG))
-    for (uint32_t left = new->lanes; left; left &= left - 1)
-      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(new, (uint32_t)__builtin_ctz(left)),
-                      new->bytes);
-  if (!race_line_put(l, new, &ordered))
+  else if (l->syncs && (mine->flags & RACE_WRITES) && !(mine->flags & RACE_STRONG))
+    for (uint32_t left = mine->lanes; left; left &= left - 1)
+      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
+                      mine->bytes);
+  if (!race_line_put(l, mine, &ordered))
     r->failed = true;
 }
 
@@ -182,6 +232,21 @@ static void values(access *x) {
     for (uint32_t left = lanes; left; left &= left - 1)
       h = hash(h, a->written[__builtin_ctz(left)][0]);
   x->record.value = h;
+}
+
+/* The lanes side by side, as the machine says. */
+static void straight(access *x) {
+  uint64_t first = x->a->address[0], size = x->a->bytes;
+  x->record.stride = (int8_t)size;
+  for (uint32_t lane = 0; lane < SIM_WARP;) {
+    uint64_t line = (first + lane * size) / RACE_LINE * RACE_LINE;
+    uint32_t end = (uint32_t)((line + RACE_LINE - first + size - 1) / size);
+    uint32_t here = end < SIM_WARP ? (UINT32_C(1) << end) - 1 : UINT32_MAX;
+    x->record.lanes = here & ~((UINT32_C(1) << lane) - 1);
+    x->record.base = (int16_t)(first - line);
+    in_line(x, line);
+    lane = end;
+  }
 }
 
 /* The lanes side by side or otherwise regular: one record a line. */
@@ -234,7 +299,8 @@ static void each_alone(access *x, uint32_t lanes) {
       continue; /* TODO: another block's shared memory */
     x->record.lanes = UINT32_C(1) << i;
     x->record.base = (int16_t)(at % RACE_LINE);
-    in_line(x, at / RACE_LINE * RACE_LINE);
+    if (x->strong_work || !(x->record.flags & RACE_STRONG) || !in_cell(x, at / RACE_LINE * RACE_LINE))
+      in_line(x, at / RACE_LINE * RACE_LINE);
   }
 }
 
@@ -274,10 +340,36 @@ static void on_access(race *r, const sim_event *e) {
       fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
     x.strong_work = fenced;
   }
-  if (!regular(&x, a->who->lanes))
+  if (a->straight)
+    straight(&x);
+  else if (!regular(&x, a->who->lanes))
     each_alone(&x, a->who->lanes);
   if (!weak && a->writes)
     b->now++;
+}
+
+/* ------------------------------------------------------------------ for others */
+
+bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
+                      bool *atomic, check_spot *out) {
+  race *r = c->parts[CHECK_PART_race];
+  race_line *l = race_shadow_line(&r->global, address);
+  int32_t at = (int32_t)(address % RACE_LINE);
+  for (uint32_t i = l ? l->n : 0; i-- > 0;) {
+    const race_record *k = &l->records[i];
+    for (uint32_t left = k->flags & RACE_WRITES ? k->lanes : 0; left; left &= left - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(left);
+      if (at < race_at(k, lane) || at >= race_at(k, lane) + k->bytes)
+        continue;
+      race_block_place(r, k->block, &out->launch, &out->block);
+      out->thread = k->warp * SIM_WARP + lane;
+      out->site = k->site;
+      *atomic = k->flags & RACE_READS;
+      if (counts(user, out))
+        return true;
+    }
+  }
+  return false;
 }
 
 /* ------------------------------------------------------------------ the part */

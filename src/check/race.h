@@ -77,6 +77,12 @@ void race_clock_drop(race_clock *c);
 /* Both give up the caller's hold on `c`. Out of memory: as c was, and *failed is set. */
 race_clock *race_clock_add(race_clock *c, race_step s, bool *failed);
 race_clock *race_clock_join(race_clock *c, const race_clock *other, bool *failed);
+/* The same again, if that was done to the same two just before: readings mostly agree, and share clocks. */
+typedef struct race_memo {
+  const race_clock *c, *other;
+  race_clock *result;
+} race_memo;
+race_clock *race_clock_join_like(race_clock *c, const race_clock *other, race_memo *m, bool *failed);
 /* The time up to which a thread's past is known, and by which step; lane or warp may be RACE_WHOLE. */
 uint32_t race_clock_time(const race_clock *c, uint32_t block, uint32_t warp, uint32_t lane,
                          const race_step **by);
@@ -120,8 +126,17 @@ static inline int32_t race_at(const race_record *r, uint32_t lane) {
 }
 
 #define RACE_LINE 128u
+/* An atomic of one lane to a word, or to two: see race_cell_put. */
+typedef struct race_cell {
+  uint32_t block, time;
+  check_site site;
+  uint8_t warp, level, flags;
+  uint8_t lane_bytes; /* lane * 4 + bytes / 4; 0: none */
+} race_cell;
+
 typedef struct race_line {
   race_record *records;
+  race_cell *cells; /* of each 4 bytes, or NULL */
   uint16_t n, capacity;
   bool syncs; /* a word of it carries a release */
 } race_line;
@@ -130,14 +145,17 @@ typedef struct race_shadow {
   struct race_page **pages; /* hash by number */
   uint32_t n_pages, n_slots;
   struct race_page *last;
-  uint64_t bytes; /* of all of it */
 } race_shadow;
-race_line *race_shadow_line(race_shadow *s, uint64_t address); /* NULL: out of memory */
+race_line *race_shadow_line(race_shadow *s, uint64_t address);       /* NULL: out of memory */
+race_line *race_shadow_peek(const race_shadow *s, uint64_t address); /* NULL: nobody touched it */
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
  * ordered before it. */
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered);
+/* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word);
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out);
 /* Lanes of a whose bytes overlap those of lane `lane` of b. */
 uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane);
 
@@ -152,12 +170,23 @@ typedef struct race_view {
   race_known known;
 } race_view;
 
+/* What a lane has met at a word and not yet taken over. */
+typedef struct race_due {
+  uint64_t chain;                 /* 0: nothing */
+  race_known wide, narrow, loose; /* as of the word */
+  race_known own;                 /* of its own block's heads */
+  uint8_t level;
+  bool acquires, linked;
+} race_due;
+
 typedef struct race_lane {
+  race_due *due;
   race_known own;                  /* beyond what its warp and block know */
   race_known pending[RACE_LEVELS]; /* what a fence of that level would acquire */
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
   race_clock *proxy;               /* what was ordered before its last fence between proxies */
   check_site acquired;             /* its last strong read that met a release */
+  uint64_t looked;                 /* at which version of a word */
 } race_lane;
 
 typedef struct race_warp {
@@ -190,6 +219,8 @@ typedef struct race_block {
   check_site acquired; /* where one of its threads last met a release, and which */
   uint32_t acquirer;
   uint32_t first, n_blocks; /* numbers of its launch */
+  bool apart;               /* it is not ordered with every other */
+  bool copies;              /* nor with every copy */
   race_warp *warps;
   race_meeting meetings[RACE_BARRIERS];
   race_shadow shared;
@@ -210,12 +241,30 @@ typedef struct race_word {
   uint32_t block, warp, lane; /* who wrote it last */
   uint8_t level;
   check_site site;
-  bool watched;     /* somebody looked at it: `loose` is kept */
-  race_known loose; /* what it would release if each strong write did */
-  race_known wide;  /* of the heads that reach the whole device */
+  bool watched;      /* somebody looked at it: `loose` is kept */
+  race_known loose;  /* what it would release if each strong write did */
+  race_known wide;   /* of the heads that reach the whole device */
+  race_known narrow; /* and of the others */
+  uint64_t chain;    /* of atomics, since a store began it */
+  uint64_t version;  /* changes whenever this does */
   race_head *heads;
   uint32_t n_heads, cap_heads;
+  bool crowded; /* not all heads are in the list */
 } race_word;
+
+/* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
+enum { RACE_APART = 8, RACE_COPIES = 64 };
+typedef struct race_first {
+  uint64_t launch;
+  uint32_t first, n;
+  uint32_t n_apart;
+  uint64_t apart[RACE_APART]; /* launches that began before */
+  uint64_t copies;            /* a bit for each of race.copies */
+} race_first;
+typedef struct race_copy {
+  uint64_t address, bytes, order;
+  bool writes; /* device memory; else it reads it */
+} race_copy;
 
 typedef struct race {
   check *check;
@@ -225,12 +274,10 @@ typedef struct race {
   race_word *words[4096]; /* hash */
   race_shadow global;
   bool failed;
-  /* accesses of launches: first block numbers, ascending */
-  struct race_first {
-    uint64_t launch;
-    uint32_t first, n;
-  } *launches;
-  uint32_t n_launches, cap_launches;
+  race_first *launches; /* by number */
+  uint32_t n_launches, cap_launches, running;
+  race_copy copies[RACE_COPIES]; /* the latest */
+  uint64_t n_copies;
   struct race_clusters *clusters;
   struct race_pairs *pairs;
   struct race_insn { /* instructions met lately */
@@ -238,12 +285,19 @@ typedef struct race {
     check_site site;
     bool unused; /* an atomic whose result nobody reads */
   } insns[256];
-  int64_t hints;  /* see race_sync.c */
+  int64_t hints; /* see race_sync.c */
+  uint64_t versions;
   race_clock *sc; /* of fence.sc, where they order */
 } race;
 
 race_block *race_block_of(race *r, uint64_t launch, uint64_t block);
 race_block *race_block_numbered(race *r, uint32_t number); /* NULL: it is over */
+/* race_launch.c */
+void race_launch_begin(race *r, const sim_event *e);
+void race_copy_event(race *r, const sim_event *e);
+const race_first *race_launch_at(const race *r, uint64_t launch);
+bool race_launches_ordered(const race *r, const race_block *b, uint32_t other);
+void race_meet_copies(race *r, race_block *b, const race_record *rec, uint64_t line);
 /* Launch and number in it of a block of the run. */
 void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block);
 void race_sync_event(race *r, const sim_event *e);
@@ -261,6 +315,8 @@ bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t o
 /* A strong access of one lane; `line` holds the records of before it. `looks`: what it reads is used. */
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
                  uint32_t space, check_site site, bool looks);
+/* Before it is asked what a lane knows. */
+void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);
 
 /* ------------------------------------------------------------------ what is said (race_missing.c) */

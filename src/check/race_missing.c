@@ -22,6 +22,7 @@ typedef struct found {
   bool fenced;           /* the first thread had a fence of its own behind its access */
   check_side sides[2];
   uint32_t threads[2];
+  uint8_t flags[2];
   uint64_t blocks[2];
   check_site release, acquire; /* where they met, if they did; 0: not known */
   uint32_t releaser, acquirer; /* threads */
@@ -54,10 +55,11 @@ static race_reading smallest(const race_pair *p, const race_step **by) {
     if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
                    p->first->warp, p->first_lane, p->first->time, by))
       return (race_reading)k;
-    /* what the block would have done before the release, had it waited there for all its threads */
+    /* what others of the block would have done before the release, had it waited there for them */
     if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
         (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
-                           p->first->epoch)))
+                           p->first->epoch)) &&
+        (*by)->by != p->first->warp * (uint32_t)SIM_WARP + p->first_lane)
       return (race_reading)k;
   }
   return RACE_N_READINGS;
@@ -111,8 +113,11 @@ static void side(const race *r, const race_record *rec, uint32_t lane, uint8_t s
   check_side *s = &f->sides[k];
   *s = (check_side){.kind = kind_of(rec), .space = space, .address = address, .bytes = rec->bytes};
   race_block_place(r, rec->block, &s->spot.launch, &s->spot.block);
+  if (s->spot.launch & CHECK_COPY)
+    s->kind = "copy";
   s->spot.thread = f->threads[k] = rec->warp * SIM_WARP + lane;
   s->spot.site = rec->site;
+  f->flags[k] = rec->flags;
   f->blocks[k] = s->spot.block;
 }
 
@@ -246,9 +251,13 @@ static void put_triple(words *w, const uint32_t v[3]) {
   base_putf(&w->text, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* "thread (0,0,0)", with its block where the two have not the same. */
+/* "thread (0,0,0)", with its block where the two have not the same, and its launch. */
 static void put_thread(words *w, uint64_t launch, uint64_t block, uint32_t thread) {
   muster_access a = {0};
+  if (launch & CHECK_COPY) {
+    base_puts(&w->text, "a copy or fill");
+    return;
+  }
   check_place_fill(w->race->check, &(check_spot){.launch = launch, .block = block, .thread = thread}, &a);
   base_puts(&w->text, "thread ");
   put_triple(w, a.thread);
@@ -256,6 +265,9 @@ static void put_thread(words *w, uint64_t launch, uint64_t block, uint32_t threa
     base_puts(&w->text, " of block ");
     put_triple(w, a.block);
   }
+  const check_launch *l = check_launch_of(w->race->check, launch);
+  if (w->f->relation == IN_DEVICE && l)
+    base_putf(&w->text, " of %s (launch %llu)", l->kernel, (unsigned long long)launch);
 }
 
 static void put_side(words *w, int k) {
@@ -263,19 +275,19 @@ static void put_side(words *w, int k) {
   put_thread(w, s->launch, s->block, s->thread);
 }
 
-static const char *did(const check_side *s) {
-  return s->kind[0] == 'r' ? "read" : s->kind[0] == 'w' ? "wrote" : "updated";
+static const char *did(const found *f, int k) {
+  return !(f->flags[k] & RACE_WRITES) ? "read" : f->flags[k] & RACE_READS ? "updated" : "wrote";
 }
-static const char *does(const check_side *s) {
-  return s->kind[0] == 'r' ? "reads" : s->kind[0] == 'w' ? "writes" : "updates";
+static const char *does(const found *f, int k) {
+  return !(f->flags[k] & RACE_WRITES) ? "reads" : f->flags[k] & RACE_READS ? "updates" : "writes";
 }
 
 static void put_message(words *w) {
   const found *f = w->f;
   put_side(w, 1);
-  base_putf(&w->text, " %s what ", does(&f->sides[1]));
+  base_putf(&w->text, " %s what ", does(f, 1));
   put_side(w, 0);
-  base_putf(&w->text, " %s, ", did(&f->sides[0]));
+  base_putf(&w->text, " %s, ", did(f, 0));
   if (f->rule == MUSTER_RULE_SAME_VALUE_WRITE)
     base_puts(&w->text, "the same value, and nothing orders the two");
   else if (f->rule == MUSTER_RULE_RACE_MIXED_SIZE)
@@ -337,9 +349,8 @@ static const char *put_nothing(words *w) {
                                      : "cluster-barrier";
   }
   if (f->relation == IN_DEVICE) {
-    base_puts(
-        &w->text,
-        "the later launch has to wait for the earlier: one stream, an event, or a host synchronisation");
+    base_puts(&w->text,
+              "issue the two to one stream, or let one wait for the other by an event or by the host");
     return "stream-order";
   }
   if (f->sides[0].spot.site == f->sides[1].spot.site && f->sides[0].kind[0] == 'w') {
@@ -374,7 +385,7 @@ static const char *put_before(words *w) {
   const check_launch *l = check_launch_of(w->race->check, f->sides[0].spot.launch);
   bool warp = f->releaser / SIM_WARP == f->threads[0] / SIM_WARP && l && l->n_threads <= SIM_WARP;
   put_side(w, 0);
-  base_putf(&w->text, " %s this before it met ", did(&f->sides[0]));
+  base_putf(&w->text, " %s this before it met ", did(f, 0));
   put_thread(w, f->sides[0].spot.launch, f->release_block, f->releaser);
   base_puts(&w->text, ", which released it at ");
   put_release_place(w);

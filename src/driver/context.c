@@ -10,6 +10,7 @@
 #include "driver/drv.h"
 
 uint32_t drv_threads, drv_blocked;
+uint64_t drv_polls;
 static uint64_t context_number;
 static uint64_t thread_number;
 static pthread_key_t thread_key;
@@ -127,6 +128,8 @@ void drv_context_free(drv_context *c) {
   drv_device *d = c->device;
   drv_print(d);
   drv_drop_context_work(c);
+  if (d->contexts == c && !c->next)
+    drv_inspect_ending(d);
   while (c->modules)
     drv_module_free(c->modules);
   while (c->streams)

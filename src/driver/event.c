@@ -125,8 +125,10 @@ CUresult drv_cuEventQuery(CUevent event) {
     return CUDA_ERROR_CAPTURED_EVENT;
   if (e->context->device->sticky)
     return e->context->device->sticky;
-  if (e->record && !e->record->done)
+  if (e->record && !e->record->done) {
+    drv_polls++;
     return CUDA_ERROR_NOT_READY;
+  }
   if (e->record)
     drv_tell_record_synced(e->record);
   return CUDA_SUCCESS;

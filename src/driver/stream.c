@@ -270,8 +270,10 @@ CUresult drv_cuStreamQuery(CUstream stream) {
     return r;
   if (s->capture)
     return drv_capture_invalid(s);
-  if (!drv_stream_done(s))
+  if (!drv_stream_done(s)) {
+    drv_polls++;
     return CUDA_ERROR_NOT_READY;
+  }
   drv_tell_synced(s);
   return CUDA_SUCCESS;
 }
