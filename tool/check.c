@@ -130,6 +130,11 @@ static bool check_words(const tool_options *o) {
   }
   if (o->shard && !check_shard(o->shard))
     return false;
+  muster_replay replay;
+  if (o->replay && !muster_replay_parse(o->replay, &replay)) {
+    tool_error("--replay=%s: expected what a report names, like h200.3f2a91c4.1.12.0", o->replay);
+    return false;
+  }
   if (o->error_exitcode > 255) {
     tool_error("--error-exitcode=%llu: expected a number from 0 to 255",
                (unsigned long long)o->error_exitcode);

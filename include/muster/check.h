@@ -48,6 +48,20 @@ typedef struct muster_rule_set {
 } muster_rule_set;
 bool muster_rule_set_parse(const char *list, muster_rule_set *out, char **error);
 
+/* ------------------------------------------------------------------ replays
+ *
+ * GPU.PTX.LAUNCH.SCHEDULE.SEED, as in "h200.3f2a91c4.1.12.0": schedule 12 of launch 1 of the program with
+ * that PTX. A schedule is a pure function of these; 0 is the plain run. */
+typedef struct muster_replay {
+  char gpu[32];
+  uint32_t ptx; /* muster_replay_hash of its text */
+  uint64_t launch, schedule, seed;
+} muster_replay;
+enum { MUSTER_REPLAY_BYTES = 128 };
+void muster_replay_id(const muster_replay *r, char id[MUSTER_REPLAY_BYTES]);
+bool muster_replay_parse(const char *id, muster_replay *out); /* false: it is none */
+uint32_t muster_replay_hash(const char *text, size_t bytes);
+
 /* ------------------------------------------------------------------ a finding */
 
 /* A place in the program: a PTX instruction. Source lines are for people, and may be unknown. */
@@ -55,7 +69,7 @@ typedef struct muster_access {
   const char *kind;   /* read write atomic fence barrier mask exit alloc free copy launch */
   const char *space;  /* global shared local const, NULL */
   const char *buffer; /* "allocation 3", a variable's name, "shared memory" */
-  uint64_t offset;    /* in it */
+  int64_t offset;     /* in it; before it: negative */
   uint32_t bytes;
   bool has_thread; /* block and thread mean something: false for the host's doings */
   uint32_t block[3], thread[3];

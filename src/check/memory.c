@@ -25,9 +25,9 @@ static void *new(check *c) {
 /* "read of 4 bytes" */
 static void put_what(base_text *t, const sim_access *a) {
   base_putf(t, "%s %u byte%s",
-            a->reads && a->writes ? "an atomic on"
-            : a->writes           ? "writes"
-                                  : "reads",
+            a->reads && a->writes ? "atomic on"
+            : a->writes           ? "write of"
+                                  : "read of",
             a->bytes, a->bytes == 1 ? "" : "s");
 }
 

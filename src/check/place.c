@@ -32,6 +32,8 @@ struct check_places {
   uint32_t n_heads;
   check_launch *launches; /* by id, ascending */
   uint32_t n_launches, cap_launches;
+  const ptx_module *hashed; /* of the last launch */
+  uint32_t hash;
   layout *layouts;
 };
 
@@ -223,9 +225,19 @@ static const layout *layout_of(struct check_places *p, const sim_launch *l, cons
   return p->layouts = k;
 }
 
+/* Programs have few modules, and launch one of them many times. */
+static uint32_t hash_of(struct check_places *p, const ptx_module *m) {
+  if (p->hashed != m)
+    p->hash = muster_replay_hash(m->text, m->text_bytes);
+  p->hashed = m;
+  return p->hash;
+}
+
 void check_places_event(check *c, const sim_event *e) {
   struct check_places *p = c->places;
   const sim_launch *l = e->launch.launch;
+  if (check_launch_of(c, e->who.launch)) /* again, under another schedule */
+    return;
   if (p->n_launches >= p->cap_launches) {
     uint32_t more = p->cap_launches ? p->cap_launches * 2 : 64;
     check_launch *all = realloc(p->launches, more * sizeof *all);
@@ -241,6 +253,7 @@ void check_places_event(check *c, const sim_event *e) {
                       .kernel = copy(base_plain_name(info.name, plain, sizeof plain) ? plain : info.name),
                       .stream = l->stream,
                       .cooperative = l->cooperative,
+                      .ptx = hash_of(p, e->who.module),
                       .n_blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
                       .n_threads = l->block[0] * l->block[1] * l->block[2]};
   memcpy(k->grid, l->grid, sizeof k->grid);

@@ -252,11 +252,13 @@ static void report(const stuck *s, const party *main, const party *second, check
       muster_waiting *w = &f->waiting[f->n_waiting];
       put_on(c, p, on[f->n_waiting]);
       put_awaits(c, p, awaits[f->n_waiting]);
+      muster_access place = {0};
+      check_place_fill(c, &p->spot, &place);
       *w = (muster_waiting){.on = on[f->n_waiting],
                             .awaits = awaits[f->n_waiting],
-                            .file = p->wait.place.file,
-                            .line = p->wait.place.line,
-                            .ptx_line = p->wait.place.ptx_line};
+                            .file = place.file,
+                            .line = place.line,
+                            .ptx_line = place.ptx_line};
       memcpy(w->block, p->wait.place.block, sizeof w->block);
       memcpy(w->thread, p->wait.place.thread, sizeof w->thread);
       f->n_waiting++;
@@ -512,6 +514,7 @@ static void report_launch(const stuck *s, uint64_t launch) {
 
 void check_stuck(check *c) {
   check_race_flush(c);
+  check_define_flush(c);
   stuck *s = calloc(1, sizeof *s);
   if (!s) {
     check_unjudged(c, "a hang: nobody can move any more; out of memory for who waits for whom");

@@ -39,6 +39,8 @@ typedef struct access {
   uint32_t space; /* as of a race_word */
   race_record record;
   bool strong_work; /* it may release or acquire */
+  bool async;       /* done for that lane: */
+  uint32_t warp, lane;
 } access;
 
 static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32_t k) {
@@ -46,24 +48,31 @@ static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32
 }
 
 /* Known to every lane of the second's warp at once, by barriers. */
-static bool all_know(const race_block *b, const race_record *old, uint32_t warp) {
+static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
   if (old->block == b->number && old->time <= b->base)
     return true;
-  if (old->block - b->first >= b->n_blocks) /* of another launch: those are in order */
-    return true;
+  if ((old->block & ~RACE_ASYNC_BLOCK) - b->first >= b->n_blocks &&
+      ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
+    return true; /* of another launch */
   return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
+}
+
+static race_pair pair_of(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line) {
+  return (race_pair){.block = x->block,
+                     .first = old,
+                     .second = &x->record,
+                     .first_lane = i,
+                     .second_lane = k,
+                     .knower_warp = x->warp,
+                     .knower_lane = x->async ? x->lane : k,
+                     .space = x->home ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                     .first_address = line + (uint64_t)(int64_t)race_at(old, i),
+                     .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
 }
 
 static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line,
                  bool only_volatile) {
-  race_pair p = {.block = x->block,
-                 .first = old,
-                 .second = &x->record,
-                 .first_lane = i,
-                 .second_lane = k,
-                 .space = x->a->space,
-                 .first_address = line + (uint64_t)(int64_t)race_at(old, i),
-                 .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+  race_pair p = pair_of(x, old, i, k, line);
   if (only_volatile)
     race_volatile_found(x->race, &p);
   else
@@ -72,29 +81,32 @@ static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k
 
 /* Looks for lanes of `old` and of the new access that meet in a byte without order. True: none do. */
 static bool meet(const access *x, const race_record *old, uint64_t line) {
-  const race_record *new = &x->record;
-  bool both_strong = old->flags & new->flags & RACE_STRONG;
+  const race_record *mine = &x->record;
+  bool both_strong = old->flags & mine->flags & RACE_STRONG;
   bool reaches =
-      both_strong && race_reaches(x->race, x->block, new->level, old->block) &&
+      both_strong && race_reaches(x->race, x->block, mine->level, old->block) &&
       (old->level == RACE_LEVEL_DEVICE || old->block == x->block->number ||
        (old->level == RACE_LEVEL_CLUSTER && race_reaches(x->race, x->block, RACE_LEVEL_CLUSTER, old->block)));
-  bool is_volatile = old->flags & new->flags &RACE_VOLATILE && (old->flags & RACE_WRITES) &&
-                     !(new->flags &RACE_WRITES) && !(old->flags & RACE_SEEN) &&
+  bool is_volatile = old->flags & mine->flags & RACE_VOLATILE && (old->flags & RACE_WRITES) &&
+                     !(mine->flags & RACE_WRITES) && !(old->flags & RACE_SEEN) &&
                      x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
-  bool same_warp = old->block == new->block && old->warp == new->warp;
+  bool same_warp = old->block == mine->block && old->warp == mine->warp;
   bool ordered = true;
-  if (reaches && !is_volatile && old->bytes == new->bytes && (old->base - new->base) % new->bytes == 0 &&
-      old->stride % new->bytes == 0 && new->stride % new->bytes == 0)
+  if (reaches && !is_volatile && old->bytes == mine->bytes && (old->base - mine->base) % mine->bytes == 0 &&
+      old->stride % mine->bytes == 0 && mine->stride % mine->bytes == 0)
     return false; /* morally strong, each pair of them; not ordered */
-  for (uint32_t left = new->lanes; left; left &= left - 1) {
-    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, new, k);
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, mine, k);
     if (same_warp)
       hit &= ~(UINT32_C(1) << k);
+    uint32_t knower = x->async ? x->lane : k;
+    if (hit)
+      race_settle(x->race, x->block, x->warp, knower);
     for (; hit; hit &= hit - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(hit);
-      if (race_knows(x->block, new->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))
+      if (race_knows(x->block, x->warp, knower, RACE_REAL, old->block, old->warp, i, old->time, NULL))
         continue;
-      if (reaches && exact(old, i, new, k)) {
+      if (reaches && exact(old, i, mine, k)) {
         ordered = false;
         if (is_volatile)
           tell(x, old, i, k, line, true);
@@ -109,14 +121,80 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
 
 /* A store of several lanes to one place is a race among them. */
 static void meet_itself(const access *x, uint64_t line) {
-  const race_record *new = &x->record;
-  if (!(new->flags &RACE_WRITES) || new->flags & RACE_STRONG || !(new->lanes &(new->lanes - 1)) ||
-      abs(new->stride) >= new->bytes)
+  const race_record *mine = &x->record;
+  if (!(mine->flags & RACE_WRITES) || mine->flags & RACE_STRONG || !(mine->lanes & (mine->lanes - 1)) ||
+      abs(mine->stride) >= mine->bytes)
     return;
-  uint32_t i = (uint32_t)__builtin_ctz(new->lanes), rest = new->lanes &(new->lanes - 1);
-  uint32_t hit = race_overlap(new, new, i) & rest;
+  uint32_t i = (uint32_t)__builtin_ctz(mine->lanes), rest = mine->lanes & (mine->lanes - 1);
+  uint32_t hit = race_overlap(mine, mine, i) & rest;
   if (hit)
-    tell(x, new, i, (uint32_t)__builtin_ctz(hit), line, false);
+    tell(x, mine, i, (uint32_t)__builtin_ctz(hit), line, false);
+}
+
+/* What was written in the generic proxy, and is read in the asynchronous one. */
+static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
+  const race_record *mine = &x->record;
+  uint32_t k = (uint32_t)__builtin_ctz(mine->lanes), hit = race_overlap(old, mine, k);
+  if (!(old->flags & RACE_WRITES) || !(mine->flags & RACE_READS) || old->flags & RACE_IN_ASYNC ||
+      old->block - x->block->first >= x->block->n_blocks)
+    return;
+  for (; hit; hit &= hit - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(hit);
+    if (race_is_proxied(x->race, x->block, old, i, x->warp, x->lane))
+      continue;
+    race_pair p = pair_of(x, old, i, k, line);
+    race_proxy_found(x->race, &p);
+    return;
+  }
+}
+
+/* What a barrier of the block made known to all that can reach its memory is settled for good. */
+static void settle(race_line *l, uint32_t base, bool bulk) {
+  for (uint32_t i = 0; i < l->n;)
+    if (l->records[i].time <= base && !(l->records[i].block & RACE_ASYNC_BLOCK) &&
+        !(bulk && l->records[i].flags & RACE_WRITES))
+      l->records[i] = l->records[--l->n];
+    else
+      i++;
+}
+
+/* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
+static void meet_cells(const access *x, race_line *l, uint64_t line) {
+  const race_record *mine = &x->record;
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), from = (uint32_t)race_at(mine, k);
+    for (uint32_t word = from < 4 ? 0 : from / 4 - 1; word < RACE_LINE / 4 && word * 4 < from + mine->bytes;
+         word++) {
+      race_record old;
+      if (!race_cell_get(l, word, &old))
+        continue;
+      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, x->warp))
+        meet(x, &old, line);
+      else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
+        l->cells[word].lane_bytes = 0;
+    }
+  }
+}
+
+/* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
+ * that are not atomic, so the last of each word is kept, and nothing else. */
+static bool in_cell(access *x, uint64_t line) {
+  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+  race_line *l = race_shadow_line(shadow, line);
+  const race_record *mine = &x->record;
+  if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
+    return false;
+  if (l->n && x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base, x->block->bulk);
+  for (uint32_t i = 0; i < l->n; i++)
+    if (!all_know(x->race, x->block, &l->records[i], x->warp))
+      meet(x, &l->records[i], line);
+  race_record old;
+  uint32_t word = (uint32_t)mine->base / 4;
+  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+      !all_know(x->race, x->block, &old, x->warp))
+    meet(x, &old, line);
+  return race_cell_put(l, mine, word);
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -124,40 +202,56 @@ static void in_line(access *x, uint64_t line) {
   race *r = x->race;
   race_shadow *shadow = x->home ? &x->home->shared : &r->global;
   race_line *l = race_shadow_line(shadow, line);
-  const race_record *new = &x->record;
+  const race_record *mine = &x->record;
   uint64_t ordered = 0;
   if (!l) {
     r->failed = true;
     return;
   }
-  /* What a barrier of the block made known to all that can reach this memory is settled for good. */
-  bool settles = x->home && !x->block->launch.cluster[0];
-  for (uint32_t i = 0; settles && i < l->n;)
-    if (l->records[i].time <= x->block->base)
-      l->records[i] = l->records[--l->n];
-    else
-      i++;
+  if (x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base, x->block->bulk);
+  if (l->cells)
+    meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    bool known = all_know(x->block, old, new->warp);
-    if (!known && (old->flags | new->flags) & RACE_WRITES)
-      known = meet(x, old, line) && !(old->block == new->block && old->warp == new->warp);
+    bool known = all_know(x->race, x->block, old, x->warp);
+    if (!known && (old->flags | mine->flags) & RACE_WRITES)
+      known = meet(x, old, line) && !(old->block == mine->block && old->warp == mine->warp);
+    if (known && mine->flags & RACE_PROXY)
+      meet_proxy(x, old, line);
     if (known && i < 64)
       ordered |= UINT64_C(1) << i;
   }
   meet_itself(x, line);
-  if (x->strong_work || (l->syncs && new->flags &RACE_STRONG))
-    for (uint32_t left = new->lanes; left; left &= left - 1) {
+  if (x->block->copies && !x->home)
+    race_meet_copies(r, x->block, mine, line);
+  if (x->a && (x->strong_work || (l->syncs && mine->flags & RACE_STRONG)))
+    for (uint32_t left = mine->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
-      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(new, i), x->space, new->site,
-                  new->flags &RACE_READS && !x->insn->unused);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(mine, i), x->space, mine->site,
+                  mine->flags & RACE_READS && !x->insn->unused);
     }
-  else if (l->syncs && (new->flags &RACE_WRITES) && !(new->flags &RACE_STRONG))
-    for (uint32_t left = new->lanes; left; left &= left - 1)
-      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(new, (uint32_t)__builtin_ctz(left)),
-                      new->bytes);
-  if (!race_line_put(l, new, &ordered))
+  else if (l->syncs && (mine->flags & RACE_WRITES) && !(mine->flags & RACE_STRONG))
+    for (uint32_t left = mine->lanes; left; left &= left - 1)
+      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
+                      mine->bytes);
+  if (!race_line_put(l, mine, &ordered))
     r->failed = true;
+}
+
+void race_touch(race *r, race_block *b, race_block *home, const race_record *rec, uint64_t line,
+                uint32_t warp, uint32_t lane) {
+  static const struct race_insn none = {.unused = true};
+  access x = {.race = r,
+              .block = b,
+              .home = home,
+              .insn = &none,
+              .space = home ? home->number + 1 : 0,
+              .record = *rec,
+              .async = true,
+              .warp = warp,
+              .lane = lane};
+  in_line(&x, line);
 }
 
 /* ------------------------------------------------------------------ an access of a warp */
@@ -182,6 +276,21 @@ static void values(access *x) {
     for (uint32_t left = lanes; left; left &= left - 1)
       h = hash(h, a->written[__builtin_ctz(left)][0]);
   x->record.value = h;
+}
+
+/* The lanes side by side, as the machine says. */
+static void straight(access *x) {
+  uint64_t first = x->a->address[0], size = x->a->bytes;
+  x->record.stride = (int8_t)size;
+  for (uint32_t lane = 0; lane < SIM_WARP;) {
+    uint64_t line = (first + lane * size) / RACE_LINE * RACE_LINE;
+    uint32_t end = (uint32_t)((line + RACE_LINE - first + size - 1) / size);
+    uint32_t here = end < SIM_WARP ? (UINT32_C(1) << end) - 1 : UINT32_MAX;
+    x->record.lanes = here & ~((UINT32_C(1) << lane) - 1);
+    x->record.base = (int16_t)(first - line);
+    in_line(x, line);
+    lane = end;
+  }
 }
 
 /* The lanes side by side or otherwise regular: one record a line. */
@@ -230,11 +339,16 @@ static void each_alone(access *x, uint32_t lanes) {
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     uint64_t at = x->a->address[i];
-    if (x->a->rank && x->a->rank[i] != x->block->rank)
-      continue; /* TODO: another block's shared memory */
+    if (x->a->rank) {
+      x->home = race_mate(x->race, x->block, x->a->rank[i]);
+      if (!x->home)
+        continue;
+      x->space = x->home->number + 1;
+    }
     x->record.lanes = UINT32_C(1) << i;
     x->record.base = (int16_t)(at % RACE_LINE);
-    in_line(x, at / RACE_LINE * RACE_LINE);
+    if (x->strong_work || !(x->record.flags & RACE_STRONG) || !in_cell(x, at / RACE_LINE * RACE_LINE))
+      in_line(x, at / RACE_LINE * RACE_LINE);
   }
 }
 
@@ -253,7 +367,7 @@ static void on_access(race *r, const sim_event *e) {
   if (r->check->options.lockstep)
     w->base = b->now++;
   access x = {.race = r, .a = a, .block = b, .insn = insn_of(r, a)};
-  x.home = a->space == PTX_SPACE_SHARED ? b : NULL;
+  x.home = a->space == PTX_SPACE_SHARED ? b : NULL, x.warp = a->who->warp;
   x.space = x.home ? b->number + 1 : 0;
   x.record = (race_record){.block = b->number,
                            .time = b->now,
@@ -274,7 +388,9 @@ static void on_access(race *r, const sim_event *e) {
       fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
     x.strong_work = fenced;
   }
-  if (!regular(&x, a->who->lanes))
+  if (a->straight)
+    straight(&x);
+  else if (!regular(&x, a->who->lanes))
     each_alone(&x, a->who->lanes);
   if (!weak && a->writes)
     b->now++;

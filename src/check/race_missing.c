@@ -17,11 +17,13 @@ typedef struct found {
   relation relation;
   muster_rule rule;
   race_reading reading; /* RACE_N_READINGS: ordered under none */
-  bool milder, note, allowed, strong;
+  bool milder, note, allowed, strong, proxy;
+  bool waited;           /* the first is a copy for which its issuer has waited */
   bool backwards, round; /* see direct */
   bool fenced;           /* the first thread had a fence of its own behind its access */
   check_side sides[2];
   uint32_t threads[2];
+  uint8_t flags[2];
   uint64_t blocks[2];
   check_site release, acquire; /* where they met, if they did; 0: not known */
   uint32_t releaser, acquirer; /* threads */
@@ -36,11 +38,14 @@ typedef struct race_pairs {
 
 /* ------------------------------------------------------------------ which rule */
 
-static relation relation_of(const race *r, const race_pair *p) {
+static relation relation_of(race *r, const race_pair *p) {
   const race_block *b = p->block;
   uint64_t launch, block;
-  if (p->first->block == b->number)
-    return p->first->warp == p->second->warp ? IN_WARP : IN_BLOCK;
+  uint32_t its = p->first->block & ~RACE_ASYNC_BLOCK, warp = p->first->warp;
+  if (p->first->block & RACE_ASYNC_BLOCK)
+    warp = race_issuer(race_block_numbered(r, its), p->first->warp, p->first_lane) / SIM_WARP;
+  if (its == b->number)
+    return warp == p->knower_warp ? IN_WARP : IN_BLOCK;
   race_block_place(r, p->first->block, &launch, &block);
   if (launch != b->launch.id)
     return IN_DEVICE;
@@ -51,13 +56,14 @@ static relation relation_of(const race *r, const race_pair *p) {
 static race_reading smallest(const race_pair *p, const race_step **by) {
   for (int k = RACE_REAL + 1; k < RACE_N_READINGS; k++) {
     *by = NULL;
-    if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
-                   p->first->warp, p->first_lane, p->first->time, by))
+    if (race_knows(p->block, p->knower_warp, p->knower_lane, (race_reading)k, p->first->block, p->first->warp,
+                   p->first_lane, p->first->time, by))
       return (race_reading)k;
-    /* what the block would have done before the release, had it waited there for all its threads */
+    /* what others of the block would have done before the release, had it waited there for them */
     if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
-        (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
-                           p->first->epoch)))
+        (*by = race_met_in(p->block, p->knower_warp, p->knower_lane, (race_reading)k, p->first->block,
+                           p->first->epoch)) &&
+        (*by)->by != p->first->warp * (uint32_t)SIM_WARP + p->first_lane)
       return (race_reading)k;
   }
   return RACE_N_READINGS;
@@ -84,7 +90,8 @@ static void judge(found *f, const race_pair *p, const race_step *by) {
     f->rule = MUSTER_RULE_MISSING_ACQUIRE;
     break;
   case RACE_N_READINGS:
-    f->rule = f->relation == IN_WARP         ? MUSTER_RULE_RACE_WARP
+    f->rule = f->relation == IN_WARP && !((p->first->flags | p->second->flags) & RACE_IN_ASYNC)
+                  ? MUSTER_RULE_RACE_WARP
               : p->space == PTX_SPACE_SHARED ? MUSTER_RULE_RACE_SHARED
               : f->relation == IN_DEVICE     ? MUSTER_RULE_RACE_LAUNCH
                                              : MUSTER_RULE_RACE_GLOBAL;
@@ -106,13 +113,18 @@ static const char *kind_of(const race_record *r) {
   return !(r->flags & RACE_WRITES) ? "read" : r->flags & RACE_READS ? "atomic" : "write";
 }
 
-static void side(const race *r, const race_record *rec, uint32_t lane, uint8_t space, uint64_t address,
-                 found *f, int k) {
+static void side(race *r, const race_record *rec, uint32_t lane, uint8_t space, uint64_t address, found *f,
+                 int k) {
   check_side *s = &f->sides[k];
   *s = (check_side){.kind = kind_of(rec), .space = space, .address = address, .bytes = rec->bytes};
   race_block_place(r, rec->block, &s->spot.launch, &s->spot.block);
-  s->spot.thread = f->threads[k] = rec->warp * SIM_WARP + lane;
+  if (s->spot.launch & CHECK_COPY)
+    s->kind = "copy";
+  const race_block *home = rec->block & RACE_ASYNC_BLOCK ? race_block_numbered(r, rec->block) : NULL;
+  s->spot.thread = f->threads[k] =
+      home ? race_issuer(home, rec->warp, lane) : (rec->warp * SIM_WARP + lane) % (32 * SIM_WARP);
   s->spot.site = rec->site;
+  f->flags[k] = rec->flags;
   f->blocks[k] = s->spot.block;
 }
 
@@ -165,13 +177,17 @@ static void fill(race *r, const race_pair *p, found *f, relation rel, race_readi
   judge(f, p, by);
   direct(r, f);
   f->release_block = f->blocks[0];
-  const race_lane *l = b->warps[p->second->warp].lanes[p->second_lane];
+  const race_lane *l = b->warps[p->knower_warp].lanes[p->knower_lane];
   if (l && l->acquired)
     f->acquire = l->acquired, f->acquirer = f->threads[1];
   else
     f->acquire = b->acquired, f->acquirer = b->acquirer;
   const race_block *first = race_block_numbered(r, p->first->block);
-  if (first) {
+  if (first && p->first->block & RACE_ASYNC_BLOCK) {
+    uint32_t by = race_issuer(first, p->first->warp, p->first_lane);
+    f->waited = race_knows(first, by / SIM_WARP, by % SIM_WARP, RACE_REAL, p->first->block, p->first->warp,
+                           p->first_lane, p->first->time, NULL);
+  } else if (first) {
     const race_view *v = race_fence_of(&first->warps[p->first->warp], p->first_lane, RACE_LEVEL_BLOCK);
     f->fenced = v && v->time >= p->first->time;
   }
@@ -198,6 +214,21 @@ void race_found(race *r, const race_pair *p) {
     f->rule = MUSTER_RULE_SAME_VALUE_WRITE;
     f->note = !r->check->options.strict;
   }
+}
+
+void race_proxy_found(race *r, const race_pair *p) {
+  bool fresh;
+  found *f = find(r, p, &fresh);
+  if (!f) {
+    r->failed = true;
+    return;
+  }
+  f->count++;
+  if (!fresh)
+    return;
+  fill(r, p, f, relation_of(r, p), RACE_N_READINGS, NULL);
+  f->rule = MUSTER_RULE_MISSING_PROXY_FENCE;
+  f->proxy = true;
 }
 
 void race_volatile_found(race *r, const race_pair *p) {
@@ -246,9 +277,13 @@ static void put_triple(words *w, const uint32_t v[3]) {
   base_putf(&w->text, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-/* "thread (0,0,0)", with its block where the two have not the same. */
+/* "thread (0,0,0)", with its block where the two have not the same, and its launch. */
 static void put_thread(words *w, uint64_t launch, uint64_t block, uint32_t thread) {
   muster_access a = {0};
+  if (launch & CHECK_COPY) {
+    base_puts(&w->text, "a copy or fill");
+    return;
+  }
   check_place_fill(w->race->check, &(check_spot){.launch = launch, .block = block, .thread = thread}, &a);
   base_puts(&w->text, "thread ");
   put_triple(w, a.thread);
@@ -256,26 +291,31 @@ static void put_thread(words *w, uint64_t launch, uint64_t block, uint32_t threa
     base_puts(&w->text, " of block ");
     put_triple(w, a.block);
   }
+  const check_launch *l = check_launch_of(w->race->check, launch);
+  if (w->f->relation == IN_DEVICE && l)
+    base_putf(&w->text, " of %s (launch %llu)", l->kernel, (unsigned long long)launch);
 }
 
 static void put_side(words *w, int k) {
   const check_spot *s = &w->f->sides[k].spot;
+  if (w->f->flags[k] & RACE_IN_ASYNC)
+    base_puts(&w->text, "an asynchronous copy of ");
   put_thread(w, s->launch, s->block, s->thread);
 }
 
-static const char *did(const check_side *s) {
-  return s->kind[0] == 'r' ? "read" : s->kind[0] == 'w' ? "wrote" : "updated";
+static const char *did(const found *f, int k) {
+  return !(f->flags[k] & RACE_WRITES) ? "read" : f->flags[k] & RACE_READS ? "updated" : "wrote";
 }
-static const char *does(const check_side *s) {
-  return s->kind[0] == 'r' ? "reads" : s->kind[0] == 'w' ? "writes" : "updates";
+static const char *does(const found *f, int k) {
+  return !(f->flags[k] & RACE_WRITES) ? "reads" : f->flags[k] & RACE_READS ? "updates" : "writes";
 }
 
 static void put_message(words *w) {
   const found *f = w->f;
   put_side(w, 1);
-  base_putf(&w->text, " %s what ", does(&f->sides[1]));
+  base_putf(&w->text, " %s what ", does(f, 1));
   put_side(w, 0);
-  base_putf(&w->text, " %s, ", did(&f->sides[0]));
+  base_putf(&w->text, " %s, ", did(f, 0));
   if (f->rule == MUSTER_RULE_SAME_VALUE_WRITE)
     base_puts(&w->text, "the same value, and nothing orders the two");
   else if (f->rule == MUSTER_RULE_RACE_MIXED_SIZE)
@@ -284,6 +324,8 @@ static void put_message(words *w) {
   else if (f->rule == MUSTER_RULE_RACE_SCOPE)
     base_puts(&w->text, f->reading == RACE_SCOPE ? "ordered only within a scope that does not hold both"
                                                  : "atomic only within a scope that does not hold both");
+  else if (f->proxy)
+    base_puts(&w->text, "ordered, but not between the generic and the asynchronous proxy");
   else if (f->reading == RACE_N_READINGS)
     base_puts(&w->text, "and nothing orders the two");
   else if (f->milder)
@@ -321,6 +363,20 @@ static const char *barrier_of(relation r) {
 /* Nothing at all orders them. Returns the word for what is missing. */
 static const char *put_nothing(words *w) {
   const found *f = w->f;
+  if (f->proxy) {
+    base_puts(&w->text, "a fence.proxy.async is missing behind ");
+    put_place(w, f->sides[0].spot.site);
+    base_puts(&w->text,
+              ", before the barrier that comes ahead of the copy: no barrier orders the two proxies");
+    return "proxy-fence";
+  }
+  if (f->flags[0] & RACE_IN_ASYNC && !f->waited) {
+    base_puts(&w->text,
+              "nobody has waited for the copy: cp.async.wait_group, or a wait for its mbarrier, by who "
+              "issued it, and a barrier for the other threads, have to stand before ");
+    put_place(w, f->sides[1].spot.site);
+    return "async-wait";
+  }
   if (f->rule == MUSTER_RULE_RACE_SCOPE) {
     base_puts(&w->text, "use .gpu scope (an atomic without _block, cuda::thread_scope_device) on both sides");
     return "scope";
@@ -337,9 +393,8 @@ static const char *put_nothing(words *w) {
                                      : "cluster-barrier";
   }
   if (f->relation == IN_DEVICE) {
-    base_puts(
-        &w->text,
-        "the later launch has to wait for the earlier: one stream, an event, or a host synchronisation");
+    base_puts(&w->text,
+              "issue the two to one stream, or let one wait for the other by an event or by the host");
     return "stream-order";
   }
   if (f->sides[0].spot.site == f->sides[1].spot.site && f->sides[0].kind[0] == 'w') {
@@ -374,7 +429,7 @@ static const char *put_before(words *w) {
   const check_launch *l = check_launch_of(w->race->check, f->sides[0].spot.launch);
   bool warp = f->releaser / SIM_WARP == f->threads[0] / SIM_WARP && l && l->n_threads <= SIM_WARP;
   put_side(w, 0);
-  base_putf(&w->text, " %s this before it met ", did(&f->sides[0]));
+  base_putf(&w->text, " %s this before it met ", did(f, 0));
   put_thread(w, f->sides[0].spot.launch, f->release_block, f->releaser);
   base_puts(&w->text, ", which released it at ");
   put_release_place(w);

@@ -61,12 +61,36 @@ race_line *race_shadow_line(race_shadow *s, uint64_t address) {
   return &p->lines[line % PAGE_LINES];
 }
 
+race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
+  uint64_t line = address / RACE_LINE;
+  race_page *p = s->n_slots ? *slot(s, line / PAGE_LINES) : NULL;
+  while (p && p->number != line / PAGE_LINES)
+    p = p->next;
+  return p ? &p->lines[line % PAGE_LINES] : NULL;
+}
+
+static void forget(race_line *l) {
+  free(l->records);
+  free(l->cells);
+  *l = (race_line){0};
+}
+
+/* Memory is given back: whoever gets it next has nothing to do with what was. */
+void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
+  uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    for (race_page *p = s->pages[i]; p; p = p->next)
+      for (uint32_t k = 0; k < PAGE_LINES; k++)
+        if (p->number * PAGE_LINES + k >= from && p->number * PAGE_LINES + k < to)
+          forget(&p->lines[k]);
+}
+
 void race_shadow_free(race_shadow *s) {
   for (uint32_t i = 0; i < s->n_slots; i++)
     for (race_page *p = s->pages[i], *next; p; p = next) {
       next = p->next;
       for (int k = 0; k < PAGE_LINES; k++)
-        free(p->lines[k].records);
+        forget(&p->lines[k]);
       free(p);
     }
   free(s->pages);
@@ -195,5 +219,36 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
     l->records = grown, l->capacity = (uint16_t)more;
   }
   l->records[l->n++] = *r;
+  return true;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
+  if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
+    return false;
+  l->cells[word] = (race_cell){.block = r->block,
+                               .time = r->time,
+                               .site = r->site,
+                               .warp = r->warp,
+                               .level = r->level,
+                               .flags = r->flags,
+                               .lane_bytes = (uint8_t)((uint32_t)__builtin_ctz(r->lanes) * 4 + r->bytes / 4)};
+  return true;
+}
+
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out) {
+  const race_cell *c = &l->cells[word];
+  if (!c->lane_bytes)
+    return false;
+  *out = (race_record){.block = c->block,
+                       .time = c->time,
+                       .site = c->site,
+                       .lanes = UINT32_C(1) << c->lane_bytes / 4,
+                       .base = (int16_t)(word * 4),
+                       .bytes = (uint8_t)(c->lane_bytes % 4 * 4),
+                       .flags = c->flags,
+                       .warp = c->warp,
+                       .level = c->level};
   return true;
 }

@@ -19,6 +19,7 @@ static uint32_t slot_of(uint32_t number) {
 }
 
 race_block *race_block_numbered(race *r, uint32_t number) {
+  number &= ~RACE_ASYNC_BLOCK;
   if (r->last && r->last->number == number)
     return r->last;
   race_block *b = r->blocks[slot_of(number)];
@@ -27,56 +28,15 @@ race_block *race_block_numbered(race *r, uint32_t number) {
   return b;
 }
 
-static const struct race_first *launch_at(const race *r, uint64_t launch) {
-  for (uint32_t i = r->n_launches; i--;)
-    if (r->launches[i].launch == launch)
-      return &r->launches[i];
-  return NULL;
-}
-
 race_block *race_block_of(race *r, uint64_t launch, uint64_t block) {
   race_block *b = r->last;
   if (b && b->id == block && b->launch.id == launch)
     return b;
-  const struct race_first *f = launch_at(r, launch);
+  const race_first *f = race_launch_at(r, launch);
   b = f ? race_block_numbered(r, f->first + (uint32_t)block) : NULL;
   if (b)
     r->last = b;
   return b;
-}
-
-void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block) {
-  uint32_t low = 0, high = r->n_launches;
-  while (high - low > 1) {
-    uint32_t mid = (low + high) / 2;
-    if (r->launches[mid].first <= number)
-      low = mid;
-    else
-      high = mid;
-  }
-  *launch = r->launches[low].launch;
-  *block = number - r->launches[low].first;
-}
-
-static void launch_begin(race *r, const sim_event *e) {
-  const sim_launch *l = e->launch.launch;
-  uint64_t n = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-  if (n >= UINT32_MAX - r->next_block) {
-    check_unjudged(r->check, "more than %u blocks were launched: races are no longer sought", UINT32_MAX);
-    return;
-  }
-  if (r->n_launches == r->cap_launches) {
-    uint32_t more = r->cap_launches ? r->cap_launches * 2 : 64;
-    struct race_first *grown = realloc(r->launches, more * sizeof *grown);
-    if (!grown) {
-      r->failed = true;
-      return;
-    }
-    r->launches = grown, r->cap_launches = more;
-  }
-  r->launches[r->n_launches++] =
-      (struct race_first){.launch = e->who.launch, .first = r->next_block, .n = (uint32_t)n};
-  r->next_block += (uint32_t)n;
 }
 
 /* Which cluster a block is of, in its launch. */
@@ -90,7 +50,7 @@ static uint64_t cluster_of(const check_launch *l, uint64_t block) {
 }
 
 static void block_begin(race *r, const sim_event *e) {
-  const struct race_first *f = launch_at(r, e->who.launch);
+  const race_first *f = race_launch_at(r, e->who.launch);
   const check_launch *l = check_launch_of(r->check, e->who.launch);
   if (!f || !l)
     return;
@@ -111,6 +71,7 @@ static void block_begin(race *r, const sim_event *e) {
   b->cluster = (uint32_t)cluster_of(l, b->id);
   b->rank = e->who.cluster_rank;
   b->first = f->first, b->n_blocks = f->n;
+  b->apart = f->n_apart > 0, b->copies = f->copies, b->bulk = f->bulk;
   for (uint32_t w = 0; w < n_warps; w++) {
     uint32_t left = l->n_threads - w * SIM_WARP;
     b->warps[w].exists = b->warps[w].live = left >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << left) - 1;
@@ -130,6 +91,13 @@ static void lane_free(race_lane *l) {
   if (!l)
     return;
   race_known_drop(&l->own);
+  if (l->due) {
+    race_known_drop(&l->due->wide);
+    race_known_drop(&l->due->own);
+    race_known_drop(&l->due->narrow);
+    race_known_drop(&l->due->loose);
+    free(l->due);
+  }
   for (int k = 0; k < RACE_LEVELS; k++) {
     race_known_drop(&l->pending[k]);
     view_drop(l->fence[k]);
@@ -151,6 +119,7 @@ static void block_free(race_block *b) {
   }
   race_known_drop(&b->known);
   race_shadow_free(&b->shared);
+  race_objects_free(b);
   free(b->warps);
   free(b);
 }
@@ -159,6 +128,7 @@ static void word_free(race_word *w) {
   for (uint32_t i = 0; i < w->n_heads; i++)
     race_known_drop(&w->heads[i].known);
   race_known_drop(&w->wide);
+  race_known_drop(&w->narrow);
   race_known_drop(&w->loose);
   free(w->heads);
   free(w);
@@ -200,7 +170,7 @@ void race_blocks_free(race *r) {
 
 /* ------------------------------------------------------------------ what a lane knows */
 
-static race_lane *lane_at(race *r, race_warp *w, uint32_t lane) {
+race_lane *race_lane_at(race *r, race_warp *w, uint32_t lane) {
   if (!w->lanes[lane] && !(w->lanes[lane] = calloc(1, sizeof **w->lanes)))
     r->failed = true;
   return w->lanes[lane];
@@ -233,11 +203,16 @@ const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, 
 }
 
 /* Adds a time to every reading. */
-static void know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
-  if (time)
-    for (int i = 0; i < RACE_N_READINGS; i++)
-      k->of[i] = race_clock_add(
-          k->of[i], (race_step){.node = node, .time = time, .via = via, .by = (uint16_t)by}, &r->failed);
+void race_know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
+  race_known one = {0};
+  if (!time)
+    return;
+  one.of[0] = race_clock_add(NULL, (race_step){.node = node, .time = time, .via = via, .by = (uint16_t)by},
+                             &r->failed);
+  for (int i = 1; i < RACE_N_READINGS; i++)
+    one.of[i] = race_clock_keep(one.of[0]);
+  race_known_join(k, &one, &r->failed);
+  race_known_drop(&one);
 }
 
 /* All that a lane knows, but for what the view itself says of its block. */
@@ -267,9 +242,9 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
   race_known k = {0};
   uint32_t thread = warp * SIM_WARP + lane;
   race_known_join(&k, &v->known, &r->failed);
-  know(r, &k, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), v->block_base, site, thread);
-  know(r, &k, race_node_of(b->number, warp, RACE_WHOLE), v->warp_base, site, thread);
-  know(r, &k, race_node_of(b->number, warp, lane), v->time, site, thread);
+  race_know(r, &k, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), v->block_base, site, thread);
+  race_know(r, &k, race_node_of(b->number, warp, RACE_WHOLE), v->warp_base, site, thread);
+  race_know(r, &k, race_node_of(b->number, warp, lane), v->time, site, thread);
   for (int i = 0; i < RACE_N_READINGS; i++)
     if (race_clauses[i] & RACE_IF_BEFORE)
       k.of[i] = race_clock_add(k.of[i],
@@ -283,6 +258,8 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
 }
 
 /* ------------------------------------------------------------------ fences */
+
+static void settle_lanes(race *r, race_block *b, uint32_t warp, uint32_t lanes);
 
 static void set_fence(race_view **at, race_view *v) {
   v->refs++;
@@ -304,7 +281,7 @@ static void release_fence(race *r, race_block *b, race_warp *w, uint32_t lanes, 
   for (uint32_t k = 0; k <= level; k++) {
     /* those whose fence was the warp's, and are not here now, keep it for themselves */
     for (uint32_t left = w->fenced[k] & ~(lanes & ~alone); left; left &= left - 1) {
-      race_lane *l = lane_at(r, w, (uint32_t)__builtin_ctz(left));
+      race_lane *l = race_lane_at(r, w, (uint32_t)__builtin_ctz(left));
       if (l)
         set_fence(&l->fence[k], w->fence[k]);
     }
@@ -327,9 +304,10 @@ static void release_fence(race *r, race_block *b, race_warp *w, uint32_t lanes, 
 
 static void acquire_pending(race *r, race_block *b, race_lane *l, uint32_t level) {
   for (uint32_t k = 0; k <= level; k++) {
+    race_memo memo = {0};
     for (int i = 0; i < RACE_N_READINGS; i++) {
       race_clock **to = race_clauses[i] & RACE_IF_AFTER ? &b->known.of[i] : &l->own.of[i];
-      *to = race_clock_join(*to, l->pending[k].of[i], &r->failed);
+      *to = race_clock_join_like(*to, l->pending[k].of[i], &memo, &r->failed);
     }
     race_known_drop(&l->pending[k]);
   }
@@ -337,7 +315,7 @@ static void acquire_pending(race *r, race_block *b, race_lane *l, uint32_t level
 
 /* fence.sc by fence.sc, where their accidental order is to count. */
 static void sc_fence(race *r, race_block *b, uint32_t warp, uint32_t lane, check_site site) {
-  race_lane *l = lane_at(r, &b->warps[warp], lane);
+  race_lane *l = race_lane_at(r, &b->warps[warp], lane);
   if (!l)
     return;
   l->own.of[RACE_REAL] = race_clock_join(l->own.of[RACE_REAL], r->sc, &r->failed);
@@ -352,11 +330,16 @@ static void sc_fence(race *r, race_block *b, uint32_t warp, uint32_t lane, check
 
 static void fence(race *r, const sim_event *e) {
   race_block *b = race_block_of(r, e->who.launch, e->who.block);
-  if (!b || (e->fence.proxy && !e->fence.order))
+  if (!b)
     return;
+  if (e->fence.proxy) {
+    race_proxy_fence(r, e);
+    return;
+  }
   race_warp *w = &b->warps[e->who.warp];
   uint32_t level = race_level_of(e->fence.scope);
   check_site site = check_site_of(r->check, &e->who);
+  settle_lanes(r, b, e->who.warp, e->who.lanes);
   if (e->fence.order != PTX_ORDER_RELEASE)
     for (uint32_t left = e->who.lanes; left; left &= left - 1)
       if (w->lanes[__builtin_ctz(left)])
@@ -374,6 +357,7 @@ static void fence(race *r, const sim_event *e) {
 static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32_t time, check_site via,
                    race_known *to) {
   race_warp *w = &b->warps[warp];
+  settle_lanes(r, b, warp, lanes);
   race_known_join(to, &w->known, &r->failed);
   for (uint32_t left = lanes; left; left &= left - 1) {
     const race_lane *l = w->lanes[__builtin_ctz(left)];
@@ -382,12 +366,12 @@ static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32
   }
   uint32_t by = warp * SIM_WARP + (uint32_t)__builtin_ctz(lanes);
   if (lanes == w->exists) {
-    know(r, to, race_node_of(b->number, warp, RACE_WHOLE), time, via, by);
+    race_know(r, to, race_node_of(b->number, warp, RACE_WHOLE), time, via, by);
     return;
   }
-  know(r, to, race_node_of(b->number, warp, RACE_WHOLE), w->base, via, by);
+  race_know(r, to, race_node_of(b->number, warp, RACE_WHOLE), w->base, via, by);
   for (uint32_t left = lanes; left; left &= left - 1)
-    know(r, to, race_node_of(b->number, warp, (uint32_t)__builtin_ctz(left)), time, via, by);
+    race_know(r, to, race_node_of(b->number, warp, (uint32_t)__builtin_ctz(left)), time, via, by);
 }
 
 /* Lanes of a warp learn. */
@@ -398,7 +382,7 @@ static void learn(race *r, race_block *b, uint32_t warp, uint32_t lanes, const r
     return;
   }
   for (uint32_t left = lanes; left; left &= left - 1) {
-    race_lane *l = lane_at(r, w, (uint32_t)__builtin_ctz(left));
+    race_lane *l = race_lane_at(r, w, (uint32_t)__builtin_ctz(left));
     if (l)
       race_known_join(&l->own, k, &r->failed);
   }
@@ -429,7 +413,7 @@ static void arrive(race *r, const sim_event *e) {
   }
   m->only_releases = true;
   race_known_join(&m->known, &b->known, &r->failed);
-  know(r, &m->known, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
+  race_know(r, &m->known, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
   gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &m->known);
   b->now++;
 }
@@ -449,6 +433,7 @@ static void complete(race *r, const sim_event *e) {
   if (living && all) {
     for (uint32_t w = 0; w < b->n_warps; w++) {
       race_warp *v = &b->warps[w];
+      settle_lanes(r, b, w, v->live);
       race_known_join(&b->known, &v->known, &r->failed);
       for (int i = 0; i < SIM_WARP; i++)
         if (v->lanes[i])
@@ -484,6 +469,7 @@ static void warp_meets(race *r, const sim_event *e) {
   uint32_t met = e->collective.met, time = b->now++;
   race_known k = {0};
   if (met == w->exists) {
+    settle_lanes(r, b, e->who.warp, met);
     for (int i = 0; i < SIM_WARP; i++)
       if (w->lanes[i]) {
         race_known_join(&w->known, &w->lanes[i]->own, &r->failed);
@@ -546,7 +532,7 @@ static void cluster_barrier(race *r, const sim_event *e) {
     memset(&c->arriving, 0, sizeof c->arriving);
   } else if (e->kind == SIM_EVENT_ARRIVE && e->barrier.order != PTX_ORDER_RELAXED) {
     race_known_join(&c->arriving, &b->known, &r->failed);
-    know(r, &c->arriving, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
+    race_know(r, &c->arriving, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
     gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &c->arriving);
     b->now++;
   } else if (e->kind == SIM_EVENT_LEAVE && e->barrier.order != PTX_ORDER_RELAXED) {
@@ -563,6 +549,7 @@ uint32_t race_level_of(uint8_t scope) {
 }
 
 bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t other) {
+  other &= ~RACE_ASYNC_BLOCK;
   if (level == RACE_LEVEL_DEVICE || other == b->number)
     return true;
   if (level == RACE_LEVEL_BLOCK || !b->launch.cluster[0])
@@ -606,7 +593,12 @@ void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes) 
   }
 }
 
-static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, const race_known *k) {
+/* Of a word at which more blocks than that release, a reader whose scope is narrower than the device is taken
+ * to have met them all: who released what to its own block is not kept. */
+enum { HEADS = 64 };
+
+/* The first head of a block, or where it would stand. */
+static uint32_t head_at(const race_word *w, uint32_t block, uint32_t level) {
   uint32_t low = 0, high = w->n_heads;
   while (low < high) {
     uint32_t mid = (low + high) / 2;
@@ -616,7 +608,17 @@ static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, cons
     else
       high = mid;
   }
-  if (low == w->n_heads || w->heads[low].block != block || w->heads[low].level != level) {
+  return low;
+}
+
+static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, const race_known *k) {
+  uint32_t at = head_at(w, block, level);
+  race_known_join(level == RACE_LEVEL_DEVICE ? &w->wide : &w->narrow, k, &r->failed);
+  if (w->n_heads >= HEADS && level == RACE_LEVEL_DEVICE)
+    w->crowded = true;
+  if (w->crowded && level == RACE_LEVEL_DEVICE)
+    return;
+  if (at == w->n_heads || w->heads[at].block != block || w->heads[at].level != level) {
     if (w->n_heads == w->cap_heads) {
       uint32_t more = w->cap_heads ? w->cap_heads * 2 : 2;
       race_head *grown = realloc(w->heads, more * sizeof *grown);
@@ -626,13 +628,11 @@ static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, cons
       }
       w->heads = grown, w->cap_heads = more;
     }
-    memmove(&w->heads[low + 1], &w->heads[low], (w->n_heads - low) * sizeof *w->heads);
-    w->heads[low] = (race_head){.block = block, .level = (uint8_t)level};
+    memmove(&w->heads[at + 1], &w->heads[at], (w->n_heads - at) * sizeof *w->heads);
+    w->heads[at] = (race_head){.block = block, .level = (uint8_t)level};
     w->n_heads++;
   }
-  race_known_join(&w->heads[low].known, k, &r->failed);
-  if (level == RACE_LEVEL_DEVICE)
-    race_known_join(&w->wide, k, &r->failed);
+  race_known_join(&w->heads[at].known, k, &r->failed);
 }
 
 /* One lane meets what was released at a word. */
@@ -645,7 +645,7 @@ typedef struct meeting {
   check_site site;
 } meeting;
 
-static void take(const meeting *m, int reading, const race_clock *c, uint32_t need) {
+static void take(const meeting *m, int reading, const race_clock *c, uint32_t need, race_memo *memo) {
   uint8_t clauses = race_clauses[reading];
   race_clock **to;
   bool now = (m->acquires && need <= m->level) || clauses & RACE_IF_ACQUIRED ||
@@ -654,25 +654,75 @@ static void take(const meeting *m, int reading, const race_clock *c, uint32_t ne
     to = &m->lane->pending[clauses & RACE_IF_SCOPED ? 0 : need].of[reading];
   else
     to = clauses & RACE_IF_AFTER ? &m->block->known.of[reading] : &m->lane->own.of[reading];
-  *to = race_clock_join(*to, c, &m->race->failed);
+  *to = race_clock_join_like(*to, c, memo, &m->race->failed);
+}
+
+static void take_all(const meeting *m, const race_known *k, uint32_t need, bool only_scoped) {
+  race_memo memo = {0};
+  for (int i = 0; i < RACE_N_READINGS; i++)
+    if (k->of[i] && (!only_scoped || race_clauses[i] & RACE_IF_SCOPED))
+      take(m, i, k->of[i], need, &memo);
+}
+
+/* What a lane has met at a word is taken over when it is needed: while it polls, a later look at the same
+ * chain says all that the earlier did. */
+static void take_due(race *r, race_block *b, race_lane *l) {
+  race_due *d = l->due;
+  meeting m = {.race = r, .block = b, .lane = l, .level = d->level, .acquires = d->acquires};
+  take_all(&m, &d->wide, RACE_LEVEL_DEVICE, !d->linked);
+  take_all(&m, &d->narrow, RACE_LEVEL_DEVICE, true);
+  take_all(&m, &d->own, RACE_LEVEL_BLOCK, false);
+  take_all(&m, &d->loose, RACE_LEVEL_DEVICE, false);
+  race_known_drop(&d->wide);
+  race_known_drop(&d->own);
+  race_known_drop(&d->narrow);
+  race_known_drop(&d->loose);
+  d->chain = 0;
+}
+
+void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane) {
+  race_lane *l = b->warps[warp].lanes[lane];
+  if (l && l->due && l->due->chain)
+    take_due(r, b, l);
+}
+
+static void settle_lanes(race *r, race_block *b, uint32_t warp, uint32_t lanes) {
+  for (; lanes; lanes &= lanes - 1)
+    race_settle(r, b, warp, (uint32_t)__builtin_ctz(lanes));
+}
+
+static void known_set(race_known *to, const race_known *from) {
+  race_known_drop(to);
+  for (int i = 0; i < RACE_N_READINGS; i++)
+    to->of[i] = race_clock_keep(from->of[i]);
 }
 
 static void take_heads(const meeting *m, const race_word *w, bool linked) {
-  for (int k = 0; k < RACE_N_READINGS; k++) {
-    bool scopes = race_clauses[k] & RACE_IF_SCOPED;
-    if (!linked && !scopes)
-      continue;
-    if (m->level == RACE_LEVEL_DEVICE && w->wide.of[k])
-      take(m, k, w->wide.of[k], RACE_LEVEL_DEVICE);
-    for (uint32_t i = 0; i < w->n_heads; i++) {
-      const race_head *h = &w->heads[i];
-      uint32_t need = level_between(m->race, m->block, h->block);
-      if (h->level == RACE_LEVEL_DEVICE && m->level == RACE_LEVEL_DEVICE && need == RACE_LEVEL_DEVICE)
-        continue; /* is in `wide` */
-      if (need <= h->level || scopes)
-        take(m, k, h->known.of[k], need);
-    }
+  race_lane *l = m->lane;
+  if (!l->due && !(l->due = calloc(1, sizeof *l->due))) {
+    m->race->failed = true;
+    return;
   }
+  race_due *d = l->due;
+  if (d->chain && (d->chain != w->chain || d->level != m->level || d->acquires != m->acquires))
+    take_due(m->race, m->block, l);
+  d->chain = w->chain, d->level = (uint8_t)m->level, d->acquires = m->acquires, d->linked = linked;
+  known_set(&d->wide, &w->wide);
+  known_set(&d->narrow, &w->narrow);
+  known_set(&d->loose, &w->loose);
+  if (!linked)
+    return;
+  if (w->crowded)
+    known_set(&d->own, &w->wide);
+  else
+    race_known_drop(&d->own);
+  for (uint32_t i = head_at(w, m->block->number, 0); i < w->n_heads && w->heads[i].block == m->block->number;
+       i++)
+    race_known_join(&d->own, &w->heads[i].known, &m->race->failed);
+  for (uint32_t i = 0; m->block->launch.cluster[0] && i < w->n_heads; i++)
+    if (w->heads[i].level >= RACE_LEVEL_CLUSTER &&
+        race_reaches(m->race, m->block, RACE_LEVEL_CLUSTER, w->heads[i].block))
+      take_all(m, &w->heads[i].known, RACE_LEVEL_CLUSTER, false);
 }
 
 /* What a strong write would release, for readings in which each does. A writer's past is taken as it is by
@@ -716,6 +766,7 @@ static race_word *word_new(race *r, uint32_t space, uint64_t at, uint32_t bytes,
     return NULL;
   }
   w->address = at, w->bytes = bytes, w->space = space;
+  w->version = w->chain = ++r->versions;
   w->next = *head;
   *head = w;
   line->syncs = true;
@@ -723,16 +774,18 @@ static race_word *word_new(race *r, uint32_t space, uint64_t at, uint32_t bytes,
 }
 
 static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
-                    race_word *word, uint32_t level, check_site site) {
+                    uint32_t space, race_word *word, uint32_t level, check_site site) {
   race_warp *w = &b->warps[a->who->warp];
   meeting m = {.race = r,
                .block = b,
-               .lane = lane_at(r, w, lane),
+               .lane = race_lane_at(r, w, lane),
                .level = level,
                .acquires = a->order == PTX_ORDER_ACQUIRE || a->order == PTX_ORDER_ACQ_REL,
                .site = site};
   if (!m.lane)
     return;
+  if (word && word->watched && m.lane->looked == word->version && m.lane->acquired == site)
+    return; /* it polls, and nothing has happened since */
   if (word)
     take_heads(&m, word,
                word->address == at && word->bytes == a->bytes && race_reaches(r, b, level, word->block) &&
@@ -740,6 +793,7 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
   race_record me = {
       .lanes = UINT32_C(1) << lane, .base = (int16_t)(at % RACE_LINE), .bytes = (uint8_t)a->bytes};
   race_known found = {0};
+  const race_record *last = NULL;
   for (uint32_t i = 0; i < line->n; i++) {
     race_record *old = &line->records[i];
     if (!(old->flags & RACE_WRITES) || !(old->flags & RACE_STRONG) || old->block - b->first >= b->n_blocks)
@@ -750,21 +804,25 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
     if (!hit)
       continue;
     old->flags |= RACE_SEEN;
+    last = old->bytes == a->bytes ? old : last;
     m.lane->acquired = b->acquired = site;
     b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
     for (; hit && !(word && word->watched); hit &= hit - 1)
       loosen(r, &found, old->block, old->warp, (uint32_t)__builtin_ctz(hit), old->time, old->site);
   }
-  const race_known *loose = word && word->watched ? &word->loose : &found;
+  race_memo memo = {0};
   for (int k = 0; k < RACE_N_READINGS; k++)
-    if (loose->of[k] && r->hints > 0) {
-      take(&m, k, loose->of[k], RACE_LEVEL_DEVICE);
-      r->hints -= loose->of[k]->n;
-    }
+    if (found.of[k])
+      take(&m, k, found.of[k], RACE_LEVEL_DEVICE, &memo);
+  if (!word && last && (word = word_new(r, space, at, a->bytes, line)) != NULL) {
+    word->block = last->block, word->warp = last->warp, word->level = last->level, word->site = last->site;
+    word->lane = (uint32_t)__builtin_ctz(last->lanes);
+  }
   if (word && !word->watched) {
     word->loose = found, word->watched = true;
-    return;
+    memset(&found, 0, sizeof found);
   }
+  m.lane->looked = word ? word->version : 0;
   race_known_drop(&found);
 }
 
@@ -783,7 +841,7 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
   bool writes = a->writes && a->stored >> lane & 1;
   bool releases = a->order == PTX_ORDER_RELEASE || a->order == PTX_ORDER_ACQ_REL;
   if (looks)
-    observe(r, b, a, lane, line, at, word, level, site);
+    observe(r, b, a, lane, line, at, space, word, level, site);
   if (!writes)
     return;
   bool chained = word && a->reads && word->address == at && word->bytes == a->bytes &&
@@ -806,6 +864,7 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
     loosen(r, &word->loose, b->number, a->who->warp, lane, b->now, site);
   word->block = b->number, word->warp = a->who->warp, word->lane = lane;
   word->level = (uint8_t)level, word->site = site;
+  word->version = ++r->versions;
   const race_view *last = NULL;
   for (int k = RACE_LEVELS; k--;) {
     const race_view *v = race_fence_of(w, lane, (uint32_t)k);
@@ -817,6 +876,7 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
     last = v;
   }
   if (releases) {
+    race_settle(r, b, a->who->warp, lane);
     race_view *v = view_new(r, b, w, w->lanes[lane], site);
     if (!v)
       return;
@@ -827,17 +887,58 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
   }
 }
 
+/* ------------------------------------------------------------------ elsewhere */
+
+void race_release(race *r, race_block *b, uint32_t warp, uint32_t lane, race_known *to, bool releases,
+                  check_site site) {
+  race_warp *w = &b->warps[warp];
+  race_settle(r, b, warp, lane);
+  race_view *now = releases ? view_new(r, b, w, w->lanes[lane], site) : NULL;
+  const race_view *v = releases ? now : race_fence_of(w, lane, RACE_LEVEL_BLOCK);
+  if (v) {
+    race_known k = handed(r, b, warp, lane, v, site);
+    race_known_join(to, &k, &r->failed);
+    race_known_drop(&k);
+  }
+  view_drop(now);
+  b->now++;
+}
+
+void race_acquire(race *r, race_block *b, uint32_t warp, uint32_t lane, const race_known *from, uint32_t of,
+                  uint32_t level, bool acquires, check_site site) {
+  race_settle(r, b, warp, lane);
+  meeting m = {.race = r,
+               .block = b,
+               .lane = race_lane_at(r, &b->warps[warp], lane),
+               .level = level,
+               .acquires = acquires,
+               .site = site};
+  if (!m.lane)
+    return;
+  m.lane->acquired = b->acquired = site;
+  b->acquirer = warp * (uint32_t)SIM_WARP + lane;
+  take_all(&m, from, level_between(r, b, of), false);
+}
+
 /* ------------------------------------------------------------------ events */
 
 void race_sync_event(race *r, const sim_event *e) {
   switch (e->kind) {
   case SIM_EVENT_LAUNCH:
     r->hints = HINTS;
-    launch_begin(r, e);
+    r->running++;
+    race_launch_begin(r, e);
     break;
   case SIM_EVENT_LAUNCH_END:
     clusters_end(r, e->who.launch);
-    words_free(r);
+    if (--r->running == 0)
+      words_free(r);
+    break;
+  case SIM_EVENT_HOST_COPY:
+    race_copy_event(r, e);
+    break;
+  case SIM_EVENT_FREE:
+    race_shadow_forget(&r->global, e->memory.address, e->memory.bytes);
     break;
   case SIM_EVENT_BLOCK:
     block_begin(r, e);
@@ -863,6 +964,12 @@ void race_sync_event(race *r, const sim_event *e) {
   case SIM_EVENT_LEAVE:
     if (e->barrier.cluster)
       cluster_barrier(r, e);
+    break;
+  case SIM_EVENT_MBARRIER:
+    race_mbarrier_event(r, e);
+    break;
+  case SIM_EVENT_COPY:
+    race_async_event(r, e);
     break;
   case SIM_EVENT_COLLECTIVE:
     warp_meets(r, e);

@@ -32,6 +32,7 @@ typedef struct check_launch {
   uint64_t n_blocks;
   uint32_t n_threads; /* of a block */
   bool cooperative;
+  uint32_t ptx;              /* muster_replay_hash of its module */
   const check_array *shared; /* kept for each kernel once */
   uint32_t n_shared;
 } check_launch;
@@ -82,6 +83,8 @@ typedef struct check_found {
 
 /* One finding for each rule, kernel and pair of sites; later ones are counted. Off rules are dropped. */
 void check_report(check *c, const check_found *f);
+/* Whether that rule was broken in that kernel, as far as is known. */
+bool check_was_found(const check *c, muster_rule rule, const char *kernel);
 /* Says once that something could not be judged. */
 void check_unjudged(check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool check_is_on(const check *c, muster_rule r);
@@ -102,7 +105,15 @@ typedef struct check_part {
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
   PART(memory)            \
-  PART(define) PART(stream) PART(race) PART(barrier) PART(grid) PART(warp) PART(progress) PART(schedule)
+  PART(define)            \
+  PART(stream)            \
+  PART(race)              \
+  PART(barrier)           \
+  PART(grid)              \
+  PART(warp)              \
+  PART(progress)          \
+  PART(api)               \
+  PART(schedule)
 #define PART(name) extern const check_part check_part_##name;
 CHECK_PARTS(PART)
 #undef PART
@@ -133,8 +144,19 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* api.c: the program ends. */
+void check_api_end(check *c);
+/* define.c: what waits to be reported is. */
+void check_define_flush(check *c);
 /* memory.c: which lanes of an access may go on. */
 uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal);
+
+typedef enum check_unfair {
+  CHECK_FAIR,
+  CHECK_UNFAIR_QUIET, /* a hang is not told */
+  CHECK_UNFAIR_ORDER, /* it is known to end if blocks start in order */
+  CHECK_UNFAIR_TURNS  /* they do */
+} check_unfair;
 
 struct check {
   check_options options;
@@ -142,9 +164,18 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
-  bool start_order_chosen; /* blocks of the run at hand did not start in the order of their index */
+  void *plain[CHECK_N_PARTS]; /* those of the plain run, while a further schedule has its own */
+  bool start_order_chosen;    /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_findings *findings;
+  struct check_set *set; /* schedules: rerun.c */
+  bool further;          /* a schedule other than the plain run is under way */
+  check_unfair unfair;   /* it starts blocks as hardly a GPU would: a hang is only a note */
+  struct weak *weak;     /* it has reads take other writes than memory's last (weak.h): */
+  bool rehearsal;        /* to see whether they may: nothing is told */
+  check_spot stray;      /* the first read that did; launch 0: none yet */
+  bool stray_early;      /* what it read is stored later */
+  bool weak_noted;       /* it was said that some launch is not explored so */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
@@ -154,6 +185,26 @@ static inline bool check_is_on(const check *c, muster_rule r) {
 static inline bool check_lockstep(const check *c) {
   return c->options.lockstep || sim_device_limits(c->device)->sm < 70;
 }
+
+enum { CHECK_WEAK_WORDS = 512 };
+/* weak_run.c: the part of watch.c in such a schedule. */
+uint32_t check_weak_source(void *check, const sim_access *a);
+/* What else must be said of a finding in it, from ", " on; "": nothing. */
+void check_weak_words(const check *c, char text[CHECK_WEAK_WORDS]);
+
+/* A schedule begins or ends: parts of its own (watch.c). False: no memory. */
+bool check_parts_fresh(check *c);
+void check_parts_back(check *c);
+struct check_set *check_set_new(check *c);
+void check_set_free(struct check_set *s);
+void check_set_over(check *c); /* the program has ended: was there anything to replay? */
+/* Makes of a hang what it is under such a schedule; false: nothing. */
+bool check_unfair_found(const check *c, check_found *f);
+/* The replay of what is found now, about launch `launch`; false: what is found now is not to be told. */
+bool check_replay_of(const check *c, uint64_t launch, char id[MUSTER_REPLAY_BYTES]);
+bool check_found_race(const check *c, uint64_t launch); /* a rule race-* or missing-* was met (finding.c) */
+/* Whether an instruction is one of those of a race: accesses of it are points at which schedules differ. */
+bool check_races_at(const check *c, check_site site);
 
 struct check_places *check_places_new(void);
 void check_places_free(struct check_places *p);

@@ -15,7 +15,12 @@
 #include "base/rng.h"
 #include "check/weak_graph.h"
 
-enum { DEFAULT_EVENTS = 1 << 16, MAX_DECISIONS = 256 };
+enum {
+  DEFAULT_EVENTS = 1 << 16,
+  MAX_DECISIONS = 256,
+  TRIES = 32,
+  MOST_WORK = 1 << 26 /* of the judge, for reads that stray: a tenth of a second */
+};
 
 typedef struct decision {
   uint32_t thread, name; /* the read */
@@ -63,12 +68,14 @@ struct weak {
   weak_map seen;
   suspect *suspects;
   uint64_t n_executions;
+  uint32_t fruitless; /* walks since the last execution */
   bool begun, failed, probing;
   const char *unjudged;
   /* the run at hand */
   order now;
   decision decisions[MAX_DECISIONS];
   uint32_t sources[SIM_WARP];
+  bool early;
   /* while a graph is looked at */
   uint32_t *source;
   uint8_t *in;
@@ -173,9 +180,13 @@ static void mark_certain(weak *w) {
   }
 }
 
-static bool may_be(weak *w) {
-  mark_certain(w);
-  weak_part p = {.graph = &w->graph, .in = w->in, .source = w->source};
+static bool may_be(weak *w, bool whole) {
+  if (!whole)
+    mark_certain(w);
+  weak_part p = {.graph = &w->graph,
+                 .in = whole ? NULL : w->in,
+                 .source = w->source,
+                 .as_run = w->options.decisions != 0};
   bool ok = weak_judged(w->judge, &p, NULL, NULL);
   if (weak_judge_limit(w->judge))
     w->unjudged = weak_judge_limit(w->judge);
@@ -211,6 +222,7 @@ static void keep_last(void *user, const uint64_t *last) {
 
 static void tell(weak *w, suspect *s) {
   w->n_executions++;
+  w->fruitless = 0;
   for (uint32_t i = 0; i < s->n_last && w->options.execution; i++)
     w->options.execution(w->options.user,
                          &(weak_execution){&s->graph, s->last + (size_t)i * s->graph.n_locations});
@@ -273,7 +285,7 @@ static void judge_leaf(weak *w, uint32_t p, const order *like) {
   if (w->failed)
     goto out;
   memcpy(s->source, w->source, g->n_nodes * sizeof *s->source);
-  weak_part part = {.graph = g, .source = w->source};
+  weak_part part = {.graph = g, .source = w->source, .as_run = w->options.decisions != 0};
   if (!weak_judged(w->judge, &part, keep_last, w) || w->failed || !make_order(w, &s->order, p, WEAK_TRY))
     goto out;
   memcpy(s->order.values, like->values, s->order.depth * sizeof *s->order.values);
@@ -297,6 +309,14 @@ out:
   free(on);
 }
 
+/* Which decision of a plan is on this read, from the last one on; WEAK_NONE: it is as it came. */
+static uint32_t decides_on(const weak *w, uint32_t p, const weak_node *read) {
+  for (uint32_t k = 0; p != WEAK_NONE; p = w->plans[p].parent, k++)
+    if (w->plans[p].last.thread == read->thread && w->plans[p].last.name == read->name)
+      return k;
+  return WEAK_NONE;
+}
+
 /* Another value for the read that is tried. */
 static void disturb(weak *w, suspect *s, order *o) {
   const weak_node *n = &s->graph.nodes[s->reads[s->at]];
@@ -304,24 +324,26 @@ static void disturb(weak *w, suspect *s, order *o) {
   if (!make_order(w, o, s->plan, WEAK_TRY))
     return;
   memcpy(o->values, s->order.values, o->depth * sizeof *o->values);
-  uint32_t k = 0;
-  for (uint32_t p = s->plan; p != WEAK_NONE; p = w->plans[p].parent, k++)
-    if (w->plans[p].last.thread == n->thread && w->plans[p].last.name == n->name)
-      o->values[k][0] ^= UINT64_C(0x5a5a5a5a5a5a5a5a) >> (bytes < 8 ? 64 - 8 * bytes : 0);
+  uint32_t k = decides_on(w, s->plan, n);
+  if (k != WEAK_NONE)
+    o->values[k][0] ^= UINT64_C(0x5a5a5a5a5a5a5a5a) >> (bytes < 8 ? 64 - 8 * bytes : 0);
 }
 
-/* The run with another value is over: what differs depends on the read. */
+/* The run with another value is over: what differs depends on the read. What follows a read that no plan
+ * decides on is taken to. */
 static void compare(weak *w, bool ended) {
   suspect *s = w->suspects;
   const weak_graph *g = &s->graph, *h = &w->graph;
   const weak_node *r = &g->nodes[s->reads[s->at]];
+  bool tried = decides_on(w, s->plan, r) != WEAK_NONE;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const weak_node *a = &g->nodes[i];
     if (a->kind != WEAK_WRITE || a->thread != r->thread || a->number < r->number)
       continue;
     uint32_t k = ended ? weak_graph_node(h, a->thread, a->name) : WEAK_NONE;
     const weak_node *b = k == WEAK_NONE ? NULL : &h->nodes[k];
-    s->depends[(size_t)s->at * g->n_nodes + i] = !b || b->kind != a->kind || b->location != a->location ||
+    s->depends[(size_t)s->at * g->n_nodes + i] = !tried || !b || b->kind != a->kind ||
+                                                 b->location != a->location ||
                                                  memcmp(b->value, a->value, sizeof a->value) != 0;
   }
   if (++s->at < s->n_reads)
@@ -381,7 +403,7 @@ static void try(weak *w, uint32_t p, const order *o, uint32_t read, uint32_t wri
     return;
   }
   w->source[read] = write;
-  if (may_be(w))
+  if (may_be(w, false))
     explore(w, child, &next);
   w->source[read] = WEAK_UNDECIDED;
   free(next.values);
@@ -405,7 +427,28 @@ static void explore(weak *w, uint32_t p, const order *o) {
 
 /* ------------------------------------------------------------------ at random */
 
-/* Decides until a run is needed or nothing is open. */
+/* Adds the decision that `read` takes `write` to plan *p and its values. False: a run is needed, and ordered.
+ */
+static bool settled(weak *w, uint32_t *p, order *o, uint32_t read, uint32_t write) {
+  const weak_graph *g = &w->graph;
+  decision d = decide(g, read, write);
+  order next;
+  *p = depth_of(w, *p) < MAX_DECISIONS ? extend(w, *p, &d) : WEAK_NONE;
+  if (*p == WEAK_NONE || !make_order(w, &next, *p, WEAK_TRY))
+    return false;
+  const uint64_t *value = value_of(g, write, d.location);
+  memcpy(next.values[0], value, sizeof next.values[0]);
+  memcpy(next.values + 1, o->values, o->depth * sizeof *next.values);
+  if (memcmp(value, g->nodes[read].value, sizeof g->nodes[read].value)) {
+    push(w, &next);
+    return false;
+  }
+  free(o->values);
+  *o = next;
+  return true;
+}
+
+/* Decides on every read, until a run is needed. */
 static void wander(weak *w, uint32_t p, order *o) {
   const weak_graph *g = &w->graph;
   for (;;) {
@@ -422,27 +465,86 @@ static void wander(weak *w, uint32_t p, order *o) {
       if (k && !is_candidate(g, read, x))
         continue;
       w->source[read] = x;
-      if (may_be(w) && !base_rng_below(&w->rng, ++n))
+      if (may_be(w, false) && !base_rng_below(&w->rng, ++n))
         write = x;
     }
     w->source[read] = write == WEAK_NONE ? WEAK_UNDECIDED : write;
-    if (write == WEAK_NONE || w->failed)
+    if (write == WEAK_NONE || w->failed || !settled(w, &p, o, read, write))
       return;
-    decision d = decide(g, read, write);
-    order next;
-    p = depth_of(w, p) < MAX_DECISIONS ? extend(w, p, &d) : WEAK_NONE;
-    if (p == WEAK_NONE || !make_order(w, &next, p, WEAK_TRY))
-      return;
-    const uint64_t *value = value_of(g, write, d.location);
-    memcpy(next.values[0], value, sizeof next.values[0]);
-    memcpy(next.values + 1, o->values, o->depth * sizeof *next.values);
-    if (memcmp(value, g->nodes[read].value, sizeof g->nodes[read].value)) {
-      push(w, &next);
-      return;
-    }
-    free(o->values);
-    *o = next;
   }
+}
+
+/* Whether the model allows that this read takes another value, with all others as they are. */
+static bool strays(weak *w, uint32_t read, uint32_t write) {
+  const weak_graph *g = &w->graph;
+  const weak_node *r = &g->nodes[read];
+  if (write != WEAK_INITIAL && (!is_candidate(g, read, write) || (w->options.stale && write > read)))
+    return false;
+  if (weak_judge_work(w->judge) > MOST_WORK)
+    return false;
+  if (!memcmp(value_of(g, write, r->location), r->value, sizeof r->value))
+    return false;
+  uint32_t usual = w->source[read];
+  w->source[read] = write;
+  bool ok = may_be(w, true);
+  w->source[read] = usual;
+  return ok;
+}
+
+/* The nth pair that strays: stale values first, then those that are stored later. */
+static bool nth_stray(weak *w, uint32_t *read, uint32_t *write) {
+  const weak_graph *g = &w->graph;
+  uint64_t left = w->options.nth;
+  uint32_t n = g->n_nodes;
+  for (uint32_t i = 0; i < 2 * n; i++)
+    for (uint32_t k = 0, r = i % n; w->in[r] && k <= n && !w->failed; k++) {
+      uint32_t x = k ? k - 1 : WEAK_INITIAL;
+      bool later = k && x > r;
+      if ((k && !is_candidate(g, r, x)) || later != (i >= n))
+        continue;
+      if (strays(w, r, x) && !--left) {
+        *read = r, *write = x;
+        return true;
+      }
+    }
+  return false;
+}
+
+static bool random_stray(weak *w, uint32_t *read, uint32_t *write) {
+  const weak_graph *g = &w->graph;
+  for (uint32_t tries = 0; tries < TRIES && !w->failed; tries++) {
+    uint32_t open = 0, n = 0;
+    for (uint32_t r = 0; r < g->n_nodes; r++)
+      if (w->in[r] && !base_rng_below(&w->rng, ++open))
+        *read = r;
+    if (!open)
+      return false;
+    for (uint32_t k = 0; k <= g->n_nodes; k++)
+      if ((!k || is_candidate(g, *read, k - 1)) && !base_rng_below(&w->rng, ++n))
+        *write = k ? k - 1 : WEAK_INITIAL;
+    if (strays(w, *read, *write))
+      return true;
+  }
+  return false;
+}
+
+/* Decides on one read more, as long as the plan wants more and there is one. */
+static void stray(weak *w, uint32_t p, order *o) {
+  const weak_graph *g = &w->graph;
+  uint32_t read = WEAK_NONE, write = WEAK_NONE;
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    bool open = is_open(w, i);
+    w->in[i] = open;
+    if (open)
+      w->source[i] = g->nodes[i].source;
+  }
+  bool more = depth_of(w, p) < (w->options.nth ? 1 : w->options.decisions);
+  if (more && w->options.nth && !nth_stray(w, &read, &write))
+    w->options.nth = 0;
+  if (more && (w->options.nth || random_stray(w, &read, &write)))
+    settled(w, &p, o, read, write);
+  else if (p != WEAK_NONE)
+    judge_leaf(w, p, o);
 }
 
 /* ------------------------------------------------------------------ runs */
@@ -453,6 +555,7 @@ weak *weak_new(const weak_options *o) {
     return NULL;
   w->options = *o;
   w->graph.max_nodes = o->max_events ? o->max_events : DEFAULT_EVENTS;
+  w->graph.strong_only = o->stale;
   base_rng_seed(&w->rng, o->seed);
   w->judge = weak_judge_new();
   if (w->judge)
@@ -485,15 +588,17 @@ void weak_free(weak *w) {
 weak_run weak_next(weak *w) {
   free(w->now.values);
   w->now = (order){0};
-  if (w->failed || w->unjudged)
+  bool tired = w->options.decisions && weak_judge_work(w->judge) > MOST_WORK;
+  if (w->failed || w->unjudged || (tired && !w->n_orders && !w->suspects))
     return WEAK_NO_RUN;
   w->probing = w->suspects != NULL;
   if (w->probing) {
     disturb(w, w->suspects, &w->now);
   } else if (w->n_orders) {
     w->now = w->orders[--w->n_orders];
-  } else if (!w->begun || !w->options.exhaustive) {
+  } else if (!w->begun || (!w->options.exhaustive && w->fruitless < TRIES)) {
     w->begun = true;
+    w->fruitless++;
     if (!w->options.exhaustive) /* plans of other walks are not needed */
       w->n_plans = 0;
     make_order(w, &w->now, WEAK_NONE, WEAK_TRY);
@@ -527,10 +632,16 @@ uint32_t weak_source(weak *w, const sim_access *a) {
         continue;
       memcpy(a->read[i], w->now.values[k], sizeof a->read[i]);
       w->sources[i] = WEAK_UNDECIDED;
+      w->early = d->from_thread != WEAK_INITIAL &&
+                 weak_graph_node(&w->graph, d->from_thread, d->from_name) == WEAK_NONE;
       chosen |= UINT32_C(1) << i;
     }
   }
   return chosen;
+}
+
+bool weak_is_early(const weak *w) {
+  return w->early;
 }
 
 void weak_event(weak *w, const sim_event *e) {
@@ -583,6 +694,10 @@ void weak_ran(weak *w, bool ended) {
   }
   if (!ended || !make_space(w))
     return;
+  for (uint32_t k = 0, read, from; k < w->now.depth; k++)
+    if (find(g, &w->decisions[k], &read, &from))
+      g->locations[w->decisions[k].location].planned =
+          true; /* judged, even where no other thread comes in this run */
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     bool open = g->nodes[i].kind == WEAK_READ && weak_is_shared(g, g->nodes[i].location);
     w->source[i] = open ? WEAK_UNDECIDED : g->nodes[i].source;
@@ -592,10 +707,12 @@ void weak_ran(weak *w, bool ended) {
     push(w, &w->now);
     w->now.values = NULL;
   }
-  if (follows <= 0 || !may_be(w))
+  if (follows <= 0 || !may_be(w, false))
     return;
   if (w->options.exhaustive)
     explore(w, w->now.plan, &w->now);
+  else if (w->options.decisions)
+    stray(w, w->now.plan, &w->now);
   else
     wander(w, w->now.plan, &w->now);
 }

@@ -44,9 +44,14 @@ typedef struct weak_execution {
 } weak_execution;
 
 typedef struct weak_options {
-  bool exhaustive;     /* every execution; else random ones, without end */
-  bool show;           /* follow each execution by a run of WEAK_SHOW */
-  uint64_t seed;       /* of random ones */
+  bool exhaustive;    /* every execution; else random ones, as long as there are any */
+  bool stale;         /* of random ones: reads take earlier writes only, and none but those of locations that
+                         strong operations use: what large launches can be asked for */
+  uint32_t decisions; /* of random ones: so many reads are chosen for, the others are as in the run; 0: all */
+  bool show;          /* follow each execution by a run of WEAK_SHOW */
+  uint64_t nth;  /* with `decisions`: instead the nth way, from 1, in which a single read can stray, if there
+                    are so many; 0: at random */
+  uint64_t seed; /* of random ones */
   uint32_t max_events; /* of a run, behind which no more is explored; 0: a default */
   void *user;
   void (*execution)(void *user, const weak_execution *x); /* may be NULL */
@@ -59,6 +64,8 @@ weak_run weak_next(weak *w);
 /* For the watcher, with SIM_WATCH_ACCESS | SIM_WATCH_SYNC. */
 void weak_event(weak *w, const sim_event *e);
 uint32_t weak_source(weak *w, const sim_access *a);
+/* Whether the lanes that it chose for last take values that are stored only later in this run. */
+bool weak_is_early(const weak *w);
 /* The run is over. `ended`: as it should; a run that faulted or hung is no execution of the plan, but is one
  * of its own if it followed none. */
 void weak_ran(weak *w, bool ended);

@@ -151,8 +151,11 @@ uint32_t weak_graph_location(weak_graph *g, const sim_access *a, uint32_t lane) 
     set(g, &g->location_at, granule, found);
   }
   weak_location *l = &g->locations[found];
-  if (l->run != g->run)
-    l->run = g->run, l->last_write = WEAK_INITIAL, l->many = l->written = l->used = false;
+  if (l->run != g->run) {
+    l->run = g->run;
+    l->last_write = WEAK_INITIAL;
+    l->many = l->written = l->used = l->strong = l->planned = false;
+  }
   return found;
 }
 
@@ -225,8 +228,9 @@ static void describe(weak_node *n, const sim_access *a) {
   n->returns = n->kind == WEAK_READ && (!a->writes || a->returns);
 }
 
-static void use(weak_graph *g, uint32_t location, uint32_t thread) {
+static void use(weak_graph *g, uint32_t location, uint32_t thread, bool strong) {
   weak_location *l = &g->locations[location];
+  l->strong |= strong;
   if (l->used && l->thread != thread)
     l->many = true;
   if (!l->used)
@@ -240,7 +244,7 @@ static void access(weak_graph *g, const sim_access *a, uint32_t lane, uint32_t s
     return;
   if (a->reads == false)
     weak_graph_initial(g, location, a->read[lane]);
-  use(g, location, thread);
+  use(g, location, thread, a->order != PTX_ORDER_WEAK);
   uint32_t read = WEAK_NONE, which = weak_graph_name(g, a, thread);
   set(g, &g->times, (uint64_t)thread << 32 | which >> 16, (which >> 1 & (TURNS - 1)) + 1);
   if (a->reads) {

@@ -43,6 +43,8 @@ typedef struct weak_location {
   uint32_t last_write;      /* node */
   uint32_t thread;          /* that came first */
   bool many, written, used; /* several threads; a write among their accesses */
+  bool strong;              /* and a strong one */
+  bool planned;             /* a plan decides on a read of it */
 } weak_location;
 
 typedef struct weak_map { /* from 64-bit words to numbers */
@@ -63,6 +65,7 @@ struct weak_graph {
   weak_location *locations;
   uint32_t n_locations, locations_capacity;
   uint32_t n_barriers; /* meetings */
+  bool strong_only;
   uint32_t run;
   uint64_t first_launch;
   uint32_t n_sites; /* instructions that access memory; each element of a vector for itself */
@@ -84,10 +87,13 @@ void weak_graph_initial(weak_graph *g, uint32_t location, const uint64_t value[2
 /* The name of what the lane of this access reads next. */
 uint32_t weak_graph_name(weak_graph *g, const sim_access *a, uint32_t thread);
 uint32_t weak_graph_node(const weak_graph *g, uint32_t thread, uint32_t name);
-/* Several threads use it and one writes it: the order of its accesses is open. */
+/* Several threads use it and one writes it: the order of its accesses is open. With `strong_only` just where
+ * a strong access is among them. */
 static inline bool weak_is_shared(const weak_graph *g, uint32_t location) {
   const weak_location *l = location == WEAK_NONE ? NULL : &g->locations[location];
-  return l && l->run == g->run && l->many && l->written && !l->mixed;
+  if (!l || l->run != g->run)
+    return false;
+  return l->planned || (l->many && l->written && !l->mixed && (l->strong || !g->strong_only));
 }
 
 /* ------------------------------------------------------------------ the axioms (weak_model.c) */
@@ -97,6 +103,7 @@ typedef struct weak_part {
   const weak_graph *graph;
   const uint8_t *in;      /* for each node: it is part of it; NULL: all are */
   const uint32_t *source; /* for each node; may be WEAK_UNDECIDED */
+  bool as_run;            /* fence.sc are in the order of the run: fewer executions, but never a wrong one */
 } weak_part;
 
 typedef struct weak_judge weak_judge; /* scratch memory */
@@ -107,5 +114,6 @@ void weak_judge_free(weak_judge *j);
 bool weak_judged(weak_judge *j, const weak_part *p, void (*tell)(void *user, const uint64_t *last),
                  void *user);
 const char *weak_judge_limit(const weak_judge *j); /* what was too large to be judged; NULL */
+uint64_t weak_judge_work(const weak_judge *j);     /* done so far, in words of relations */
 
 #endif

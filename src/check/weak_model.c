@@ -29,8 +29,11 @@ struct weak_judge {
   uint64_t *last;              /* for each location */
   void *block;                 /* all of these */
   size_t block_bytes;
+  uint8_t *busy; /* for each thread of the graph: it has accesses to shared locations */
+  uint32_t busy_bytes;
   matrix observed;
   const char *limit;
+  uint64_t work;
   void (*tell)(void *user, const uint64_t *last);
   void *user;
 };
@@ -41,12 +44,16 @@ weak_judge *weak_judge_new(void) {
 
 void weak_judge_free(weak_judge *j) {
   if (j)
-    free(j->block);
+    free(j->block), free(j->busy);
   free(j);
 }
 
 const char *weak_judge_limit(const weak_judge *j) {
   return j->limit;
+}
+
+uint64_t weak_judge_work(const weak_judge *j) {
+  return j->work;
 }
 
 static inline uint64_t *row(const matrix *m, uint32_t i) {
@@ -73,11 +80,16 @@ static inline const weak_node *at(const weak_judge *j, uint32_t event) {
 
 /* ------------------------------------------------------------------ who is in, and morally strong */
 
-static bool is_in(const weak_part *p, uint32_t node) {
+/* A thread that does nothing on shared locations only passes on what barriers order, and takes part in the
+ * order of fence.sc. */
+static bool is_in(const weak_judge *j, uint32_t node) {
+  const weak_part *p = j->part;
   const weak_node *n = &p->graph->nodes[node];
   if (p->in && !p->in[node])
     return false;
-  return n->kind >= WEAK_FENCE || weak_is_shared(p->graph, n->location);
+  if (n->kind < WEAK_FENCE)
+    return weak_is_shared(p->graph, n->location);
+  return j->busy[n->thread] || (n->sc && !p->as_run);
 }
 
 static bool includes(const weak_judge *j, const weak_node *a, const weak_node *b) {
@@ -165,6 +177,25 @@ static void synchronise(const weak_judge *j, matrix *base) {
     }
 }
 
+/* From one meeting to the next, through threads that are not in. */
+static void pass_on(const weak_judge *j, matrix *base) {
+  const weak_graph *g = j->g;
+  for (uint32_t t = 0; t < g->n_threads; t++) {
+    uint32_t before = WEAK_NONE;
+    if (g->threads[t].run != g->run || j->busy[t])
+      continue;
+    for (uint32_t i = g->threads[t].first; i != WEAK_NONE; i = g->nodes[i].next) {
+      const weak_node *n = &g->nodes[i];
+      if (j->part->in && !j->part->in[i])
+        break;
+      if (n->kind == WEAK_LEAVE)
+        before = n->barrier;
+      if (n->kind == WEAK_ARRIVE && before != WEAK_NONE)
+        add(base, j->n_events + before, j->n_events + n->barrier);
+    }
+  }
+}
+
 static void begin_base(const weak_judge *j, matrix *base) {
   for (uint32_t i = 0; i < j->n_events; i++) {
     const weak_node *a = at(j, i);
@@ -174,7 +205,11 @@ static void begin_base(const weak_judge *j, matrix *base) {
       add(base, i, j->n_events + a->barrier);
     if (a->kind == WEAK_LEAVE)
       add(base, j->n_events + a->barrier, i);
+    for (uint32_t k = 0; j->part->as_run && a->sc && k < j->n_events; k++)
+      if (k != i && at(j, k)->sc && j->node[k] > j->node[i] && strong_pair(j, i, k))
+        add(base, i, k);
   }
+  pass_on(j, base);
   synchronise(j, base);
   close_all(j, base);
 }
@@ -191,20 +226,19 @@ typedef struct place {
   uint32_t *number;            /* of an event among the writes; WEAK_NONE */
   uint64_t strong[MAX_WRITES]; /* writes that are morally strong with this one */
   uint64_t *before;            /* for each read: writes that precede it in causality order */
-  matrix com;                  /* scratch */
+  uint64_t *caused;            /* scratch: a row over all events */
+  matrix com;                  /* and over those of the location */
 } place;
 
-/* Causality order: base causality on one location, perhaps behind an observation. */
-static bool causes(const place *p, uint32_t i, uint32_t k) {
+/* What a write precedes in causality order: base causality, perhaps behind an observation. Of use on its
+ * location. */
+static void caused_by(place *p, uint32_t write) {
   const weak_judge *j = p->j;
-  uint32_t a = p->event[i], b = p->event[k];
-  if (has(p->base, a, b))
-    return true;
-  if (at(j, a)->kind == WEAK_WRITE)
-    for (uint32_t z = 0; z < p->n; z++)
-      if (has(&j->observed, a, p->event[z]) && has(p->base, p->event[z], b))
-        return true;
-  return false;
+  uint32_t a = p->event[write];
+  memcpy(p->caused, row(p->base, a), j->words * sizeof *p->caused);
+  for (uint32_t z = 0; z < p->n; z++)
+    if (has(&j->observed, a, p->event[z]))
+      join(p->caused, row(p->base, p->event[z]), j->words);
 }
 
 /* Writes that a read precedes in communication order: those behind its source. */
@@ -315,18 +349,22 @@ static bool place_judged(place *p, bool tell, uint64_t *last) {
       if (a != b && strong_pair(j, p->event[p->write[a]], p->event[p->write[b]]))
         p->strong[a] |= UINT64_C(1) << b;
   }
+  memset(p->before, 0, p->n * sizeof *p->before);
+  for (uint32_t w = 0; w < p->n_writes; w++) {
+    caused_by(p, p->write[w]);
+    for (uint32_t i = 0; i < p->n; i++) {
+      uint32_t e = p->event[i];
+      if (!(p->caused[e / 64] >> e % 64 & 1))
+        continue;
+      if (p->number[i] == WEAK_NONE)
+        p->before[i] |= UINT64_C(1) << w;
+      else
+        put_before(p, co, w, p->number[i]); /* Coherence */
+    }
+  }
   for (uint32_t i = 0; i < p->n; i++) {
-    p->before[i] = 0;
-    bool reads = p->number[i] == WEAK_NONE;
-    uint32_t s = reads ? source_of(j, p->event[i]) : WEAK_NONE;
-    for (uint32_t w = 0; w < p->n_writes; w++)
-      if (causes(p, p->write[w], i)) {
-        if (reads)
-          p->before[i] |= UINT64_C(1) << w;
-        else
-          put_before(p, co, w, p->number[i]); /* Coherence */
-      }
-    if (s < j->n_events && causes(p, i, j->local[s])) /* Causality: it reads from what it precedes */
+    uint32_t s = p->number[i] == WEAK_NONE ? source_of(j, p->event[i]) : WEAK_NONE;
+    if (s < j->n_events && has(p->base, p->event[i], s)) /* Causality: it reads from what it precedes */
       return false;
   }
   if (!orders(p, co))
@@ -352,14 +390,15 @@ static bool places_judged(weak_judge *j, const matrix *base) {
       most = j->first[l + 1] - j->first[l];
   uint32_t words = (most + 63) / 64;
   place p = {.j = j, .base = base, .words = words, .com = {.words = words}};
-  uint64_t *space = malloc((size_t)most * (2 + words) * sizeof *space);
+  uint64_t *space = malloc(((size_t)most * (2 + words) + j->words) * sizeof *space);
   if (!space && most) {
     j->limit = "memory";
     return false;
   }
   p.before = space;
   p.com.bits = space + most;
-  p.number = (uint32_t *)(space + most + (size_t)most * words);
+  p.caused = space + most + (size_t)most * words;
+  p.number = (uint32_t *)(p.caused + j->words);
   bool ok = true;
   for (uint32_t l = 0; l < n_locations && ok; l++) {
     p.event = j->members + j->first[l];
@@ -410,8 +449,22 @@ static bool fences_ordered(weak_judge *j, const matrix *base) {
 static bool number_events(weak_judge *j) {
   const weak_graph *g = j->g;
   uint32_t n = 0, writes = 0;
+  if (g->n_threads > j->busy_bytes) {
+    free(j->busy);
+    j->busy = malloc(j->busy_bytes = 2 * g->n_threads);
+    if (!j->busy) {
+      j->busy_bytes = 0;
+      j->limit = "memory";
+      return false;
+    }
+  }
+  memset(j->busy, 0, g->n_threads);
   for (uint32_t i = 0; i < g->n_nodes; i++)
-    n += is_in(j->part, i);
+    if (g->nodes[i].kind < WEAK_FENCE && weak_is_shared(g, g->nodes[i].location) &&
+        (!j->part->in || j->part->in[i]))
+      j->busy[g->nodes[i].thread] = 1;
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    n += is_in(j, i);
   if (n > MAX_EVENTS) {
     j->limit = "more accesses to shared locations than are judged";
     return false;
@@ -445,7 +498,7 @@ static bool number_events(weak_judge *j) {
   for (uint32_t t = 0; t < g->n_threads; t++)
     for (uint32_t i = g->threads[t].run == g->run ? g->threads[t].first : WEAK_NONE; i != WEAK_NONE;
          i = g->nodes[i].next)
-      if (is_in(j->part, i)) {
+      if (is_in(j, i)) {
         j->node[n] = i;
         j->event_of[i] = n++;
         if (g->nodes[i].location != WEAK_NONE)
@@ -481,6 +534,7 @@ bool weak_judged(weak_judge *j, const weak_part *p, void (*tell)(void *user, con
   j->user = user;
   if (!number_events(j))
     return false;
+  j->work += (uint64_t)j->n * j->n * j->words;
   matrix base = {(uint64_t *)j->block + (size_t)j->n * j->words, j->words};
   observe(j);
   begin_base(j, &base);

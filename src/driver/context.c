@@ -128,6 +128,8 @@ void drv_context_free(drv_context *c) {
   drv_device *d = c->device;
   drv_print(d);
   drv_drop_context_work(c);
+  if (d->contexts == c && !c->next)
+    drv_inspect_ending(d);
   while (c->modules)
     drv_module_free(c->modules);
   while (c->streams)

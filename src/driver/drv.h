@@ -35,8 +35,26 @@ struct drv_device;
 bool drv_inspect_begin(struct drv_device *d);
 void drv_inspect_end(struct drv_device *d);
 struct drv_op;
+/* The launch of a kernel was refused. */
+void drv_inspect_refused(const char *kernel);
+/* The process or the last context of a device ends: what was not freed, what was not asked for. */
+void drv_inspect_ending(struct drv_device *d);
 void drv_inspect_launched(struct drv_device *d,
                           const struct drv_op *op); /* a launch began: the summary is told */
+void drv_inspect_scheduled(struct drv_device *d);   /* so did a set, with its further schedules */
+
+/* Sets of launches that are run again under further schedules (rerun.c). While one is open, nothing else of
+ * the device begins, and who has ended is done for the host only with the set. */
+bool drv_rerun_wanted(const struct drv_device *d);
+/* Whether launches may begin now: the host has said all that it will before it waits. */
+bool drv_rerun_gate(struct drv_device *d);
+void drv_rerun_begin(struct drv_device *d);
+void drv_rerun_add(struct drv_device *d, const sim_launch *l);
+bool drv_rerun_ended(struct drv_device *d, struct drv_op *op); /* a launch; false: it is done as usual */
+bool drv_rerun_release(
+    struct drv_device *d); /* nobody moves: the rest of the device goes on. False: no set */
+void drv_rerun_disturb(struct drv_device *d); /* something else of the device happens meanwhile */
+void drv_rerun_drop(struct drv_device *d);    /* its launches are gone */
 
 /* ------------------------------------------------------------------ what watchers are told (tell.c) */
 
@@ -103,12 +121,16 @@ typedef struct drv_device {
   uint32_t primary_users;
   unsigned primary_flags;
   drv_pool default_pool, *pool;
-  uint64_t extra_ns;   /* what copies and launches took, on top of the machine's clock */
-  uint32_t running;    /* launches in the machine */
-  struct check *check; /* NULL: nobody inspects */
-  sim_state state;     /* of the machine, as it last said */
-  bool poked;          /* something happened that may let a machine go on which said it cannot */
-  base_text printed;   /* by kernels, until the program's next synchronisation */
+  uint64_t extra_ns;     /* what copies and launches took, on top of the machine's clock */
+  uint32_t running;      /* launches in the machine */
+  struct check *check;   /* NULL: nobody inspects */
+  sim_state state;       /* of the machine, as it last said */
+  bool poked;            /* something happened that may let a machine go on which said it cannot */
+  struct drv_op **ended; /* launches of the open set that have ended: owned */
+  uint32_t n_ended, cap_ended;
+  bool set_open, set_released;
+  uint64_t gate_ns;  /* since when launches wait to begin; 0: none do */
+  base_text printed; /* by kernels, until the program's next synchronisation */
 } drv_device;
 
 typedef struct drv_context {

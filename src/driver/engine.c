@@ -225,6 +225,7 @@ static void start_launch(drv_device *d, drv_op *op) {
   memcpy(launch.block, l->block, sizeof launch.block);
   memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
   char *error = NULL;
+  drv_rerun_add(d, &launch);
   op->launch_id = sim_launch_start(d->sim, &launch, &error);
   if (op->launch_id == 0) {
     muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: %s", l->function->plain,
@@ -292,22 +293,68 @@ static bool step(drv_stream *s) {
   return true;
 }
 
+typedef enum pass { LAUNCHES = 1, OTHERS = 2 } pass;
+
+static bool step_streams(drv_device *d, unsigned what) {
+  bool moved = false;
+  for (drv_context *c = d->contexts; c; c = c->next)
+    for (drv_stream *s = c->streams, *next; s; s = next) {
+      next = s->next;
+      while (s->first && !s->first->running && what & (s->first->kind == DRV_OP_LAUNCH ? LAUNCHES : OTHERS) &&
+             d->sticky == CUDA_SUCCESS && drv_op_turn(s) && step(s))
+        moved = true;
+      if (s->destroyed && !s->first && !s->waiters)
+        drv_stream_free(s);
+    }
+  return moved;
+}
+
+/* Something that has its turn and has not begun. */
+static bool waits_to_begin(const drv_device *d, bool launches_only) {
+  for (const drv_context *c = d->contexts; c; c = c->next)
+    for (const drv_stream *s = c->streams; s; s = s->next)
+      if (s->first && !s->first->running && drv_op_turn(s) &&
+          (!launches_only || s->first->kind == DRV_OP_LAUNCH))
+        return true;
+  return false;
+}
+
+/* Launches that will run again begin together, and nothing else until they are done. */
+static bool step_set(drv_device *d) {
+  if (d->set_open)
+    return d->set_released && step_streams(d, LAUNCHES | OTHERS);
+  bool moved = step_streams(d, OTHERS);
+  if (d->running || d->sticky || !waits_to_begin(d, true))
+    d->gate_ns = 0;
+  else if (drv_rerun_gate(d)) {
+    drv_rerun_begin(d);
+    moved |= step_streams(d, LAUNCHES);
+    if (!d->running)
+      drv_rerun_drop(d);
+  }
+  return moved;
+}
+
 static bool step_all(void) {
   bool moved = false;
   for (int i = 0; i < drv_device_count; i++) {
     drv_device *d = &drv_devices[i];
-    for (drv_context *c = d->contexts; c; c = c->next)
-      for (drv_stream *s = c->streams, *next; s; s = next) {
-        next = s->next;
-        while (s->first && !s->first->running && d->sticky == CUDA_SUCCESS && drv_op_turn(s) && step(s))
-          moved = true;
-        if (s->destroyed && !s->first && !s->waiters)
-          drv_stream_free(s);
-      }
+    moved |= drv_rerun_wanted(d) ? step_set(d) : step_streams(d, LAUNCHES | OTHERS);
     if (d->sticky && d->running == 0)
       drv_drop_work(d);
   }
   return moved;
+}
+
+/* Nobody moves: perhaps a set waits for what stands behind it. */
+static bool release_sets(void) {
+  bool released = false;
+  for (int i = 0; i < drv_device_count; i++) {
+    drv_device *d = &drv_devices[i];
+    if (d->set_open && (d->n_ended || waits_to_begin(d, false)))
+      released |= drv_rerun_release(d);
+  }
+  return released;
 }
 
 /* Everything of a stream is over, as far as anybody can tell who waits for it. */
@@ -341,6 +388,7 @@ void drv_drop_work(drv_device *d) {
 static void fail(drv_device *d, CUresult r) {
   d->sticky = r;
   d->running = 0;
+  drv_rerun_drop(d);
   d->state = SIM_IDLE;
   drv_drop_work(d);
 }
@@ -356,7 +404,8 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_op_done(status.user);
+    if (!drv_rerun_ended(d, status.user))
+      drv_op_done(status.user);
     *moved = true;
     return true;
   case SIM_FAULTED:
@@ -502,11 +551,19 @@ static void end_hang(void) {
 
 /* ------------------------------------------------------------------ the engine */
 
+/* Launches wait to see what the host does next. */
+static bool gate_shut(void) {
+  for (int i = 0; i < drv_device_count; i++)
+    if (drv_devices[i].gate_ns)
+      return true;
+  return false;
+}
+
 static void wait_for_more(long *poll_ns) {
   struct timespec until;
   bool look = suspect_hang(false);
   engine_waits = true;
-  if (!waits_for_host_word() && !look) {
+  if (!waits_for_host_word() && !look && !gate_shut()) {
     pthread_cond_wait(&to_engine, &lock);
   } else {
     clock_gettime(CLOCK_REALTIME, &until);
@@ -549,6 +606,8 @@ static void *engine(void *unused) {
       suspect_hang(true);
     if (moved)
       give_way(told && any_can_run());
+    else if (release_sets())
+      continue;
     else if (hang_proven())
       end_hang();
     else
@@ -567,6 +626,8 @@ bool drv_ended(void) {
 static void end(void) {
   drv_lock();
   tell_hang(); /* if there is one: nobody will wait for it */
+  for (int i = 0; i < drv_device_count; i++)
+    drv_inspect_ending(&drv_devices[i]);
   ended = true;
   drv_wake();
   drv_unlock();

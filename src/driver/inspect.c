@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,26 @@ static void unjudged(void *user, const char *reason) {
                      reason);
 }
 
+static void note(void *user, const char *text) {
+  (void)user;
+  muster_session_say_once(MUSTER_MESSAGE_NOTE, text, "%s", text);
+}
+
+/* A replay is for one profile. */
+static bool replay_fits(const drv_device *d, const char *id) {
+  muster_replay r;
+  if (!id)
+    return true;
+  if (!muster_replay_parse(id, &r))
+    muster_session_say(MUSTER_MESSAGE_FAILURE, "--replay %s: no replay is named like that", id);
+  else if (strcmp(r.gpu, d->profile->name) != 0)
+    muster_session_say(MUSTER_MESSAGE_FAILURE, "--replay %s was of --gpu %s, and this is %s", id, r.gpu,
+                       d->profile->name);
+  else
+    return true;
+  return false;
+}
+
 static bool options(check_options *o) {
   const muster_session *s = muster_session_get();
   const muster_check_words *w = &s->checks;
@@ -61,11 +82,14 @@ static bool options(check_options *o) {
 }
 
 bool drv_inspect_begin(drv_device *d) {
-  static const check_sink sink = {.finding = finding, .count = count, .unjudged = unjudged};
+  static const check_sink sink = {.finding = finding, .count = count, .unjudged = unjudged, .note = note};
   check_options o;
   if (!muster_session_get()->check)
     return true;
-  if (!options(&o) || !(d->check = check_new(&o, &sink, d->sim)))
+  if (!options(&o) || !replay_fits(d, o.replay))
+    return false;
+  o.gpu = d->profile->name;
+  if (!(d->check = check_new(&o, &sink, d->sim)))
     return false;
   sim_device_watch(d->sim, check_watcher(d->check));
   return true;
@@ -80,23 +104,65 @@ void drv_inspect_end(drv_device *d) {
   d->check = NULL;
 }
 
+void drv_inspect_ending(drv_device *d) {
+  if (d->check)
+    check_end(d->check);
+}
+
+static char refused[256]; /* the kernel whose launch failed last */
+
+void drv_inspect_refused(const char *kernel) {
+  snprintf(refused, sizeof refused, "%s", kernel);
+}
+
+void muster_cpu_api_error(const char *function, const char *error) {
+  if (!muster_session_get()->check)
+    return;
+  drv_lock();
+  const drv_context *current = drv_initialised() ? drv_current() : NULL;
+  drv_device *d = current ? current->device : &drv_devices[0];
+  if (!d->check)
+    ;
+  else if (!error)
+    check_api_asked(d->check);
+  else if (strstr(function, "cudaLaunchKernel") &&
+           !strstr(function, "Ex")) /* a stub's, which drops what it returns */
+    check_launch_failed(d->check, refused, error);
+  else
+    check_api_error(d->check, function, error);
+  refused[0] = 0;
+  drv_unlock();
+}
+
 /* What the process did by now: the newest PTX that it launched speaks for all. */
+static muster_summary all = {.lineinfo = true};
+static char target[32], version[32];
+
+static void say_summary(void) {
+  char *json = muster_summary_json(&all);
+  if (json)
+    muster_session_say(MUSTER_MESSAGE_SUMMARY, "%s", json);
+  free(json);
+}
+
 void drv_inspect_launched(drv_device *d, const drv_op *op) {
-  static muster_summary all = {.lineinfo = true};
   if (!d->check || !muster_session_has_parent())
     return;
   const muster_session *s = muster_session_get();
   const ptx_module *unit = op->launch.function->unit;
-  char target[32], version[32];
   snprintf(target, sizeof target, "sm_%u%.1s", unit->sm, &unit->sm_suffix);
   snprintf(version, sizeof version, "%u.%u", unit->version / 10, unit->version % 10);
   all.gpu = d->profile->name, all.seed = s->seed;
   all.ptx_target = target, all.ptx_version = version;
   all.lineinfo &= unit->n_files > 0;
   all.launches++;
-  all.schedules_asked = s->checks.schedules, all.schedules_run = 1;
-  char *json = muster_summary_json(&all);
-  if (json)
-    muster_session_say(MUSTER_MESSAGE_SUMMARY, "%s", json);
-  free(json);
+  all.schedules_asked = s->checks.schedules;
+  all.schedules_run = all.schedules_run ? all.schedules_run : 1;
+  say_summary();
+}
+
+void drv_inspect_scheduled(drv_device *d) {
+  check_schedules_run(d->check, &all.schedules_run, &all.exhaustive);
+  if (muster_session_has_parent())
+    say_summary();
 }

@@ -15,7 +15,8 @@ static void put_access(writer *w, const muster_access *a) {
   writer_string(w, "kind", a->kind);
   writer_string(w, "space", a->space);
   writer_string(w, "buffer", a->buffer);
-  writer_number(w, "offset", a->offset);
+  writer_key(w, "offset");
+  base_putf(&w->text, "%lld", (long long)a->offset);
   writer_number(w, "bytes", a->bytes);
   if (a->has_thread) {
     put_triple(w, "block", a->block);

@@ -47,7 +47,7 @@ static muster_access read_access(const json_t *v) {
   muster_access a = {.kind = string(v, "kind"),
                      .space = string(v, "space"),
                      .buffer = string(v, "buffer"),
-                     .offset = number(v, "offset"),
+                     .offset = json_integer_value(json_object_get(v, "offset")),
                      .bytes = small(v, "bytes"),
                      .func = string(v, "function"),
                      .file = string(v, "file"),

@@ -117,6 +117,14 @@ static void put_access(printer *p, const muster_finding *f, uint32_t i) {
   base_text_free(&label);
 }
 
+/* A line that stands there already is not repeated. */
+static bool is_shown(const muster_finding *f, uint32_t line) {
+  for (uint32_t i = 0; i < f->n_accesses; i++)
+    if (f->accesses[i].line == line)
+      return true;
+  return false;
+}
+
 static void put_waiting(printer *p, const muster_finding *f) {
   for (uint32_t i = 0; i < f->n_waiting; i++) {
     const muster_waiting *w = &f->waiting[i];
@@ -124,8 +132,8 @@ static void put_waiting(printer *p, const muster_finding *f) {
     put_note(p);
     words_waiting(p->t, w);
     base_puts(p->t, "\n");
-    bool same = i > 0 && w[-1].line == w->line && w[-1].ptx_line == w->ptx_line;
-    if (!same)
+    bool shown = i > 0 && w[-1].line == w->line && w[-1].ptx_line == w->ptx_line;
+    if (!shown && !is_shown(f, w->line))
       put_source(p, w->file, w->line, 0, NULL);
   }
 }
@@ -137,10 +145,7 @@ static void put_missing(printer *p, const muster_finding *f) {
   base_putf(p->t, "%shelp:%s ", p->ink->caret, p->ink->off);
   words_plain(p->t, f->missing.text ? f->missing.text : f->missing.what);
   base_puts(p->t, "\n");
-  bool shown = false;
-  for (uint32_t i = 0; i < f->n_accesses; i++)
-    shown |= f->accesses[i].line == f->missing.line;
-  if (!shown)
+  if (!is_shown(f, f->missing.line))
     put_source(p, f->missing.file, f->missing.line, 0, NULL);
 }
 
@@ -289,6 +294,8 @@ static void put_summary(printer *p, const muster_report *r) {
   if (s.ptx_target)
     base_putf(t, ", PTX %s for %s", s.ptx_version ? s.ptx_version : "?", s.ptx_target);
   base_putf(t, ", seed %llu\n", (unsigned long long)s.seed);
+  if (s.lineinfo && !r->ptx_file && muster_report_verdict(r) == MUSTER_CLEAN)
+    base_puts(t, "muster: judged as the compiler optimised it: -Xcicc -O0 keeps accesses that it removes\n");
   if (!s.lineinfo)
     base_puts(t,
               "muster: a launched module has no source lines: compile with -lineinfo to see them, and with "

@@ -78,9 +78,11 @@ void words_access(base_text *t, const muster_access *a) {
     words_count(t, a->bytes, "byte", "bytes");
   }
   if (a->buffer && *a->buffer) {
-    base_puts(t, a->bytes ? " at offset " : " ");
-    if (a->bytes)
-      base_putf(t, "%llu of ", (unsigned long long)a->offset);
+    base_puts(t, " ");
+    if (a->bytes && a->offset < 0)
+      base_putf(t, "%llu before ", 0 - (unsigned long long)a->offset);
+    else if (a->bytes)
+      base_putf(t, "at offset %lld of ", (long long)a->offset);
     words_plain(t, a->buffer);
     if (a->space && strcmp(a->buffer, a->space) == 0)
       base_puts(t, " memory");

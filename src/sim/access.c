@@ -310,19 +310,32 @@ static void get_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint3
     v[0] &= (UINT64_C(1) << (8 * m->bytes)) - 1;
 }
 
-/* Lanes that find a byte nobody wrote; those that were kept from reading count as such. */
-static uint32_t undefined_memory(const sim_run *r, const sight *s, uint32_t bytes) {
-  uint32_t bad = r->ctx.mask & ~s->on;
+/* What a load found undefined: of each element and lane a bit for each byte. Lanes that were kept from
+ * reading were told, and that is enough. */
+typedef struct unwritten {
+  uint32_t some; /* elements */
+  uint16_t bytes[8][SIM_LANES];
+  sim_found found[8][SIM_LANES];
+} unwritten;
+
+static void look_undefined(const sim_run *r, const sight *s, uint32_t bytes, unsigned k, unwritten *u) {
+  uint32_t some = 0;
+  memset(u->bytes[k], 0, sizeof u->bytes[k]);
   SIM_EACH(i, s->on)
-  if (!sim_defined_memory(r, &s->found[i], i, bytes))
-    bad |= UINT32_C(1) << i;
-  return bad;
+  some |= u->bytes[k][i] = (uint16_t)sim_undefined_bytes(r, &s->found[i], i, bytes);
+  if (!some)
+    return;
+  u->some |= UINT32_C(1) << k;
+  memcpy(u->found[k], s->found, sizeof s->found);
 }
 
 const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t bad[8] = {0};
+  unwritten u;
+  u.some = 0;
   const sim_moves *m = o->more;
+  if (sim_load_straight(r, o, m))
+    return done(r, o);
   uint64_t values[8][SIM_LANES][2];
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
@@ -339,10 +352,10 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
       tell(r, o, &s);
     memcpy(values[k], s.read, sizeof s.read);
     if (r->defines)
-      bad[k] = undefined_memory(r, &s, m->bytes);
+      look_undefined(r, &s, m->bytes, k, &u);
   }
-  for (unsigned k = 0; k < m->n && r->defines; k++) /* poison from global memory is told at its use */
-    sim_define_at(r, m->places[k], c->mask, bad[k], s.a.space == PTX_SPACE_GLOBAL ? 0 : UINT32_MAX, false);
+  for (unsigned k = 0; k < m->n && r->defines && (u.some || r->warp->undefined); k++)
+    sim_define_loaded(r, o, m, m->places[k], u.bytes[k], u.found[k], u.some >> k & 1 ? c->mask : 0);
   for (unsigned k = 0; k < m->n; k++) /* only now: an address may lie in a register that is loaded */
     SIM_EACH(i, c->mask)
   put_lane(r, m, m->places[k], i, values[k][i]);
@@ -352,6 +365,8 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
 const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const sim_moves *m = o->more;
+  if (sim_store_straight(r, o, m))
+    return done(r, o);
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
     if (!look(r, o, m, k, false, true, &s))
@@ -368,12 +383,8 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     s.a.stored = s.on;
     uint32_t bad = 0;
     if (r->defines) {
-      bad = sim_undefined_at(r, m->places[k], false) & s.on;
-      SIM_EACH(i, s.on)
-      sim_define_memory(r, &s.found[i], i, m->bytes, !(bad >> i & 1));
+      bad = sim_define_stored(r, o, m, m->places[k], s.found, s.on);
       s.a.undefined = &bad;
-      if (s.a.space == PTX_SPACE_GLOBAL)
-        sim_define_report(r, o, sim_undefined_at(r, m->places[k], true) & s.on, SIM_USE_STORE);
     }
     if (r->watcher)
       tell(r, o, &s);
@@ -392,13 +403,8 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
     memset(s.read, 0, sizeof s.read);
     s.a.stored = 0;
     s.a.returns = m->results[k] != SIM_NOWHERE;
-    if (r->defines) {
-      sim_define_report(r, o, undefined_memory(r, &s, m->bytes) & s.on, SIM_USE_ATOMIC);
-      SIM_EACH(i, s.on)
-      sim_define_memory(r, &s.found[i], i, m->bytes, true);
-      if (m->results[k] != SIM_NOWHERE)
-        sim_define_at(r, m->results[k], c->mask, 0, 0, false);
-    }
+    if (r->defines)
+      sim_define_atomic(r, o, m, m->results[k], s.found, s.on);
     uint32_t forced = chosen(r, &s);
     SIM_EACH(i, s.on) {
       uint64_t b[2], x[2] = {0}, before[2];

@@ -190,17 +190,18 @@ static void scatter(const sim_run *r, const together *t, char *frame, uint32_t l
 
 /* Definedness: of a shuffle, the source's; of all else, every lane's counts. */
 static void define(sim_run *r, const together *t, uint32_t lanes, const table *x) {
-  if (!r->defines)
+  if (!r->defines || !r->warp->undefined)
     return;
-  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a, false), out = 0;
+  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a), out = 0;
+  uint32_t origin = sim_origin_at(r, t->a, in);
   if (t->op == PTX_OP_shfl_sync || t->op == PTX_OP_shfl_old) {
     SIM_EACH(i, lanes)
     out |= (in >> x->source[i] & 1) << i;
   } else {
     out = in & lanes ? lanes : 0;
   }
-  sim_define_at(r, t->d, lanes, out, out, t->result_is_pred);
-  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, 0, true);
+  sim_define_at(r, t->d, lanes, out, origin);
+  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, origin);
 }
 
 static const sim_op *here(const sim_op *o, sim_ctx *c) {

@@ -110,6 +110,7 @@ void sim_device_free(sim_device *d) {
   sim_drop_all(d);
   sim_workers_free(d->workers);
   sim_memory_end(&d->memory);
+  free(d->origins);
   mtx_destroy(&d->lock);
   free(d->sms);
   free(d->run);
@@ -300,6 +301,7 @@ void sim_end_all(sim_device *d, sim_run *r, sim_status *out) {
   }
   sim_drop_all(d);
   sim_sms_fill(d);
+  sim_origins_forget(d->origins);
   sim_run *own = d->run;
   own->block = r->block = NULL, own->grid = r->grid = NULL, own->warp = r->warp = NULL,
   own->unit = r->unit = NULL;

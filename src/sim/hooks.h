@@ -71,6 +71,7 @@ typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } s
 typedef struct sim_access {
   const sim_who *who;
   bool reads, writes; /* both: an atomic or a reduction */
+  bool straight;      /* all 32 lanes, side by side from address[0] on */
   bool returns;       /* the value read goes to a register (atom, not red) */
   uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
   uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
@@ -140,6 +141,12 @@ typedef struct sim_event {
     struct {
       int use; /* sim_use */
       uint32_t operand;
+      /* Where the value of the first of who.lanes was read: */
+      const sim_who *read; /* NULL: a register that nobody wrote */
+      uint8_t space;
+      bool known; /* bytes and address, and the lane is read->lanes; else another read came between */
+      uint32_t bytes;
+      uint64_t address;
     } undefined;
     struct {
       const sim_word *words;
@@ -206,6 +213,7 @@ typedef struct sim_choice {
   uint32_t warp;          /* UNIT */
   uint32_t n;             /* one of so many: 0 to n - 1 */
   uint32_t usual;         /* what the machine would take */
+  uint64_t resident;      /* START: how many blocks are */
   const sim_turn *turns;  /* TURN: n */
   const uint64_t *ids;    /* n: UNIT, lane masks; START, numbers of clusters */
 } sim_choice;
@@ -267,6 +275,7 @@ sim_saved *sim_memory_save(sim_device *d);
 /* Back to it, as often as wanted. What the host allocated since is gone. False: memory ran out meanwhile, and
  * the state is not whole. */
 bool sim_memory_restore(sim_device *d, const sim_saved *s);
+bool sim_saved_host(const sim_saved *s); /* host memory was written since */
 void sim_saved_free(sim_saved *s);
 void sim_memory_changes(sim_device *d, uint64_t address, uint64_t bytes);
 

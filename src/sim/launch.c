@@ -144,6 +144,7 @@ static void store_free(sim_store *s) {
       sim_probe_free(s->warps[w].units[k].probe);
     free(s->warps[w].regs);
     free(s->warps[w].shadow);
+    free(s->warps[w].origins);
     free(s->warps[w].local_defined);
   }
   free(s->memory);
@@ -193,13 +194,8 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
   memset(p, 0, bytes);
   if (w->regs)
     memcpy(p, w->regs, w->regs_bytes);
-  if (w->shadow) {
-    char *s = realloc(w->shadow, bytes);
-    if (!s)
-      return free(p), false;
-    memset(s + w->regs_bytes, 0, bytes - w->regs_bytes);
-    w->shadow = s;
-  }
+  if (w->shadow && !sim_define_grow(w, bytes))
+    return free(p), false;
   free(w->regs);
   w->regs = p, w->regs_bytes = bytes;
   return true;
@@ -573,7 +569,7 @@ static bool take_cluster(const sim_device *d, sim_grid *g, uint64_t *cluster) {
   const sim_watcher *w = d->watcher;
   uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
   uint32_t which = 0;
-  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .ids = ids};
+  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .resident = d->n_resident, .ids = ids};
   for (uint32_t k = 0; k < 64 && k < n; k++)
     if (!(g->taken >> k & 1))
       ids[c.n++] = next + k;

@@ -121,6 +121,7 @@ struct sim_func {
   uint32_t link;        /* place of sim_link columns; SIM_NOWHERE in a kernel */
   uint32_t *order;      /* of block: of its first instruction, over all functions of the kernel */
   uint32_t *block_of;   /* of instruction */
+  uint32_t classes[3];  /* where places of 4, 8 and 16 bytes a lane begin; behind the last, `trash` */
   uint32_t trash;       /* a place to throw results away, 512 bytes */
   uint32_t stack_top;   /* place: end of the thread's local memory, if the body moves it; SIM_NOWHERE */
   bool moves_stack;
@@ -345,7 +346,9 @@ typedef struct sim_warp {
   uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
   uint32_t at_warp;       /* units in state SIM_AT_WARP */
   char *regs;
-  char *shadow; /* definedness of regs, while it is kept: define.c */
+  char *shadow, *origins; /* of regs, while definedness is kept: define.c */
+  bool undefined;         /* some register may be: otherwise `shadow` is all zeros */
+  uint32_t steps;         /* since that was looked at */
   uint32_t regs_bytes;
   uint8_t *local, *local_defined;
   uint32_t local_bytes; /* of a lane */
@@ -443,6 +446,7 @@ struct sim_device {
   uint32_t next_sm;
   bool muted;                  /* what kernels print is dropped */
   uint64_t progress;           /* under a watcher that chooses: counts turns that got anywhere */
+  struct sim_origins *origins; /* while definedness is kept */
   struct sim_workers *workers; /* NULL: the caller runs everything */
   mtx_t lock;                  /* what workers share: spare memory, the heap, output */
 };
@@ -642,6 +646,10 @@ bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, 
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
 bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
+/* straight.c: does it, told and all, if the lanes lie side by side and nothing is special; false: nothing was
+ * done. */
+bool sim_load_straight(sim_run *r, const sim_op *o, const sim_moves *m);
+bool sim_store_straight(sim_run *r, const sim_op *o, const sim_moves *m);
 sim_select sim_select_atom;
 /* One atomic operation on memory; *old is what was there, *stored what is now. False: nothing was stored.
  * locked: others of this process may be at it too. */
@@ -655,20 +663,56 @@ static inline uint64_t sim_extend(const sim_moves *m, uint64_t v) {
 
 /* ------------------------------------------------------------------ define.c: only while r->defines */
 
-uint32_t sim_undefined_at(const sim_run *r, uint32_t place,
-                          bool own); /* lanes; own: not out of global memory */
-void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own,
-                   bool is_pred);
-void sim_define_report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use);
+/* Before op o, where a register of the warp may be undefined (w->undefined). */
 void sim_define_step(sim_run *r, const sim_op *o);
-void sim_define_frame(const sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
-void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to,
-                     uint32_t lanes);
-bool sim_defined_memory(const sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes);
+/* Registers of the running unit, by place. Origins: sim_origin_new. */
+uint32_t sim_undefined_at(const sim_run *r, uint32_t place); /* lanes */
+uint32_t sim_origin_at(const sim_run *r, uint32_t place, uint32_t lanes);
+void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t origin);
+/* What a load found: of each lane a bit for each byte that nobody wrote. */
+void sim_define_loaded(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t place, const uint16_t *bad,
+                       const sim_found *found, uint32_t lanes);
+/* Lanes are about to store from there: what that defines, and is told. Returns those with undefined bytes. */
+uint32_t sim_define_stored(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t place,
+                           const sim_found *found, uint32_t lanes);
+/* An atomic uses what it finds, or hands it out. */
+void sim_define_atomic(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t result,
+                       const sim_found *found, uint32_t lanes);
+void sim_define_report(sim_run *r, const sim_op *o, uint32_t place, uint32_t lanes, sim_use use,
+                       uint32_t operand);
+/* Frames of calls. */
+void sim_define_frame(sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
+void sim_define_pass(sim_warp *w, const sim_func *f, uint32_t from_frame, uint32_t from, const sim_func *to_f,
+                     uint32_t to_frame, uint32_t to, uint32_t lanes);
+void sim_define_to_memory(sim_run *r, const sim_func *f, uint32_t frame, uint32_t place, const sim_found *to,
+                          uint32_t lane, uint32_t bytes);
+void sim_define_from_memory(sim_run *r, const sim_func *f, uint32_t frame, uint32_t place,
+                            const sim_found *from, uint32_t lane, uint32_t bytes);
+/* Memory. */
+uint32_t sim_undefined_bytes(const sim_run *r, const sim_found *f, uint32_t lane,
+                             uint32_t bytes); /* at most 16 bytes: a bit for each */
 void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes, bool defined);
 void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane, uint32_t bytes);
 bool sim_define_begin(sim_device *d);
 bool sim_define_block(sim_block *b, uint64_t shared_begin);
+bool sim_define_grow(sim_warp *w, uint32_t bytes); /* regs_bytes is still the old size */
+/* origin.c: where undefined values came from, as numbers; 0: a register that nobody wrote. */
+#define SIM_ORIGIN_OWN \
+  0x80000000u /* every byte of it was undefined, and it lay in the thread's or block's own memory */
+typedef struct sim_origins sim_origins;
+sim_origins *sim_origins_new(void);
+void sim_origins_forget(sim_origins *all); /* no launch is left: nothing has an origin */
+uint32_t sim_origin_new(sim_run *r, const sim_op *o, const sim_found *found, uint32_t lanes, uint32_t bytes);
+/* Fills in `undefined` of the event for a lane of the running warp. */
+void sim_origin_tell(const sim_run *r, uint32_t origin, uint32_t lane, sim_event *e);
+bool sim_origin_same(uint32_t a, uint32_t b); /* of one instruction */
+
+/* bits.c */
+enum { SIM_SOURCES = 5 };
+typedef struct sim_bits {
+  uint64_t value, bad; /* bad: bits that nobody wrote */
+} sim_bits;
+uint64_t sim_bad_bits(const ptx_insn *i, const sim_bits sources[SIM_SOURCES], unsigned bits);
 
 /* fault.c */
 const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane,

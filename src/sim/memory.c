@@ -62,7 +62,7 @@ void sim_memory_end(sim_memory *m) {
   if (m->granules)
     munmap(m->granules, m->bytes / SIM_GRANULE);
   if (m->defined)
-    munmap(m->defined, m->bytes / 8);
+    munmap(m->defined, m->bytes / 8 + 8);
   if (m->pages)
     munmap(m->pages, m->bytes / SIM_PAGE + 1);
   free(m->spans);
@@ -352,16 +352,33 @@ static bool is_defined(const sim_memory *m, uint64_t address) {
   return !m->defined || at >= m->bytes || (m->defined[at / 8] >> (at & 7) & 1);
 }
 
+uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t bytes) {
+  const sim_memory *m = &d->memory;
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base, i = 0;
+  bool inside = m->defined && at < m->bytes && bytes <= m->bytes - at;
+  while (i < bytes) {
+    if (inside && (at + i) % 8 == 0 && bytes - i >= 64) { /* eight bytes of the map at once */
+      uint64_t word;
+      memcpy(&word, m->defined + (at + i) / 8, sizeof word);
+      if (word == UINT64_MAX) {
+        i += 64;
+        continue;
+      }
+    }
+    if (!is_defined(m, address + i))
+      return i;
+    i++;
+  }
+  return bytes;
+}
+
 void sim_memory_define_copy(sim_device *d, uint64_t to, uint64_t from, uint64_t bytes) {
+  if (sim_memory_undefined(d, from, bytes) == bytes) {
+    sim_memory_define(d, to, bytes, true);
+    return;
+  }
   for (uint64_t i = 0; i < bytes; i++) {
     uint64_t k = to <= from ? i : bytes - 1 - i;
     sim_memory_define(d, to + k, 1, is_defined(&d->memory, from + k));
   }
-}
-
-uint64_t sim_memory_undefined(const sim_device *d, uint64_t address, uint64_t bytes) {
-  for (uint64_t i = 0; i < bytes; i++)
-    if (!is_defined(&d->memory, address + i))
-      return i;
-  return bytes;
 }

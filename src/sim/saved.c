@@ -206,6 +206,13 @@ bool sim_memory_restore(sim_device *d, const sim_saved *s) {
   return !s->failed;
 }
 
+bool sim_saved_host(const sim_saved *s) {
+  for (uint32_t k = 0; k < s->n; k++)
+    if (s->pieces[k].at - (uint64_t)(uintptr_t)s->memory.base >= s->memory.bytes)
+      return true;
+  return false;
+}
+
 void sim_saved_free(sim_saved *s) {
   if (!s)
     return;

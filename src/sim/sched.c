@@ -233,7 +233,16 @@ static void run_steps(sim_run *r, const sim_op *o) {
       w->step(w->user, &who);
     }
     last = o->insn;
-    if (r->defines)
+    if (r->warp->undefined)
+      sim_define_step(r, o);
+    o = o->fn[SIM_SLOW](o, &r->ctx);
+  }
+}
+
+static void run_slow(sim_run *r, const sim_op *o) {
+  const sim_warp *w = r->warp;
+  while (o) {
+    if (w->undefined)
       sim_define_step(r, o);
     o = o->fn[SIM_SLOW](o, &r->ctx);
   }
@@ -273,7 +282,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     r->budget = u->naps > 1 ? 1 : budget;
     r->quantum = false;
     int64_t before = (int64_t)r->warp_insns;
-    if (r->watcher && r->watcher->watch & (SIM_WATCH_STEPS | SIM_WATCH_DEFINED))
+    if (r->watcher && r->watcher->watch & SIM_WATCH_STEPS)
       run_steps(r, u->pc);
     else if (r->ctx.way == SIM_FULL)
       for (const sim_op *o = u->pc; o;)
@@ -282,8 +291,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
       for (const sim_op *o = u->pc; o;)
         o = o->fn[SIM_MASKED](o, &r->ctx);
     else
-      for (const sim_op *o = u->pc; o;)
-        o = o->fn[SIM_SLOW](o, &r->ctx);
+      run_slow(r, u->pc);
     int64_t used = (int64_t)r->warp_insns - before;
     budget -= used;
     u = r->unit;

@@ -32,7 +32,7 @@ static void print_op(const lit_op *o, FILE *to) {
 }
 
 void lit_print(const lit_test *t, FILE *to) {
-  fprintf(to, "%s\n", t->name);
+  fprintf(to, "%s%s\n", t->name, t->shared ? ", in shared memory" : "");
   for (uint32_t i = 0; i < t->n_threads; i++) {
     fprintf(to, "  block %u warp %u:", t->block[i], t->warp[i]);
     for (uint32_t k = 0; k < t->n_ops[i]; k++) {
@@ -80,6 +80,7 @@ static uint32_t lane_of(const lit_test *t, uint32_t thread) {
 static void put_op(text *w, const lit_test *t, uint32_t thread, uint32_t k) {
   const lit_op *o = &t->ops[thread][k];
   uint32_t at = 64u * o->location, lanes = 0;
+  const char *space = t->shared ? "shared" : "global", *base = t->shared ? "s" : "a";
   char how[32] = "", guard[16] = "", value[16];
   if (o->order == LIT_WEAK || o->order == LIT_VOLATILE)
     snprintf(how, sizeof how, "%s", orders[o->order]);
@@ -95,22 +96,23 @@ static void put_op(text *w, const lit_test *t, uint32_t thread, uint32_t k) {
     snprintf(value, sizeof value, "%u", o->value);
   switch (o->kind) {
   case LIT_LD:
-    put(w, "%sld.%s.global.u32 r%u, [a+%u];\n", guard, how, k, at);
+    put(w, "%sld.%s.%s.u32 r%u, [%s+%u];\n", guard, how, space, k, base, at);
     break;
   case LIT_ST:
-    put(w, "%sst.%s.global.u32 [a+%u], %s;\n", guard, how, at, value);
+    put(w, "%sst.%s.%s.u32 [%s+%u], %s;\n", guard, how, space, base, at, value);
     break;
   case LIT_EXCH:
-    put(w, "%satom.%s.global.exch.b32 r%u, [a+%u], %s;\n", guard, how, k, at, value);
+    put(w, "%satom.%s.%s.exch.b32 r%u, [%s+%u], %s;\n", guard, how, space, k, base, at, value);
     break;
   case LIT_ADD:
-    put(w, "%satom.%s.global.add.u32 r%u, [a+%u], %s;\n", guard, how, k, at, value);
+    put(w, "%satom.%s.%s.add.u32 r%u, [%s+%u], %s;\n", guard, how, space, k, base, at, value);
     break;
   case LIT_CAS:
-    put(w, "%satom.%s.global.cas.b32 r%u, [a+%u], %u, %u;\n", guard, how, k, at, o->compare, o->value);
+    put(w, "%satom.%s.%s.cas.b32 r%u, [%s+%u], %u, %u;\n", guard, how, space, k, base, at, o->compare,
+        o->value);
     break;
   case LIT_RED:
-    put(w, "%sred.%s.global.add.u32 [a+%u], %s;\n", guard, how, at, value);
+    put(w, "%sred.%s.%s.add.u32 [%s+%u], %s;\n", guard, how, space, base, at, value);
     break;
   case LIT_FENCE:
     put(w, "fence.%s;\n", how);
@@ -135,7 +137,8 @@ char *lit_ptx(const lit_test *t) {
   text w = {out, size};
   put(&w,
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry litmus(.param .u64 at)\n{\n"
-      ".reg .b64 a;\n.reg .b32 r<%d>, c, i;\n.reg .pred p;\nld.param.u64 a, [at];\nmov.u32 i, %%tid.x;\n"
+      ".reg .b64 a;\n.shared .align 64 .b8 s[256];\n.reg .b32 r<%d>, c, i;\n.reg .pred p;\nld.param.u64 a, "
+      "[at];\nmov.u32 i, %%tid.x;\n"
       "mov.u32 c, %%ctaid.x;\nmad.lo.u32 i, c, 1024, i;\n",
       LIT_OPS);
   for (uint32_t k = 0; k < LIT_OPS; k++)
@@ -226,6 +229,13 @@ static void add_barrier(lit_test *t, dice *d) {
   }
 }
 
+static bool is_one_block(const lit_test *t) {
+  for (uint32_t i = 1; i < t->n_threads; i++)
+    if (t->block[i] != t->block[0])
+      return false;
+  return true;
+}
+
 static bool room_for_barrier(const lit_test *t) {
   for (uint32_t i = 0; i < t->n_threads; i++)
     if (t->n_ops[i] == LIT_OPS)
@@ -255,6 +265,7 @@ static void make(lit_test *t, dice *d, uint32_t threads, uint32_t accesses, bool
   t->n_threads = threads;
   t->n_locations = wide ? 3 : threads == 1 ? 1 : 1 + below(d, 3);
   place(t, d);
+  t->shared = is_one_block(t) && chance(d, 30);
   uint32_t weak = below(d, 3) * 35, fences = below(d, 3) * 25, atoms = below(d, 3) * 25,
            depends = wide ? 0 : below(d, 3) * 15;
   for (uint32_t n = 0; n < accesses; n++) {

@@ -50,6 +50,7 @@ typedef struct lit_op {
 typedef struct lit_test {
   char name[96];
   uint32_t n_threads, n_locations;
+  bool shared; /* the locations lie in shared memory: all threads are of one block */
   uint32_t block[LIT_THREADS], warp[LIT_THREADS]; /* warp: in the block */
   uint32_t n_ops[LIT_THREADS];
   lit_op ops[LIT_THREADS][LIT_OPS];
@@ -91,7 +92,8 @@ bool lit_allows(const lit_test *t, const lit_outcome *o);
 /* Text for people: "st.relaxed.gpu [x], 1", and "0:1=1 x=2". */
 void lit_print(const lit_test *t, FILE *to);
 void lit_print_outcome(const lit_test *t, const lit_outcome *o, FILE *to);
-/* The test as a kernel `litmus(at)`: location i at at + 64 i, slots of reads from at + 1024 on. */
+/* The test as a kernel `litmus(at)`: location i at at + 64 i, or at 64 i in shared memory; slots of reads
+ * from at + 1024 on. */
 char *lit_ptx(const lit_test *t);
 
 /* Tests made from a seed: of up to `accesses` accesses, each writing values that no other writes. */

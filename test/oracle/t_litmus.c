@@ -40,6 +40,8 @@ static bool machine_new(machine *m) {
 
 typedef struct trial {
   const lit_test *test;
+  uint32_t decisions; /* of random ones */
+  bool stale;
   weak *explorer;
   lit_set reached;
   uint64_t seed; /* of random ones: one of the last values of each location; 0: all */
@@ -63,6 +65,9 @@ static void combine(trial *t, const weak_execution *x, lit_outcome *o, uint32_t 
     return;
   }
   weak_place p = {.space = PTX_SPACE_GLOBAL, .address = t->base + 64 * location, .bytes = 4};
+  if (t->test->shared)
+    p = (weak_place){
+        .space = PTX_SPACE_SHARED, .block = t->test->block[0], .address = 64 * location, .bytes = 4};
   uint32_t n = weak_values(x, &p, values, 64), first = 0;
   if (!n) /* nobody used it */
     values[n++][0] = 0;
@@ -97,7 +102,12 @@ static bool explore(machine *m, trial *t, uint64_t executions) {
   ptx_module *p = ptx_module_new("litmus", text, strlen(text));
   sim_module *module = sim_module_new(m->device, p, NULL, 0, &error);
   sim_kernel *k = module ? sim_module_kernel(module, "litmus", &error) : NULL;
-  weak_options o = {.exhaustive = !executions, .seed = t->seed, .user = t, .execution = execution};
+  weak_options o = {.exhaustive = !executions,
+                    .decisions = t->decisions,
+                    .stale = t->stale,
+                    .seed = t->seed,
+                    .user = t,
+                    .execution = execution};
   sim_watcher w = {.user = t, .watch = SIM_WATCH_ACCESS | SIM_WATCH_SYNC, .event = event, .source = source};
   sim_launch l = {.kernel = k, .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &m->memory};
   bool ok = k != NULL;
@@ -219,13 +229,14 @@ static int run_exact(machine *m, uint64_t from, uint64_t n, bool print) {
   return failed;
 }
 
-static int run_random(machine *m, uint64_t from, uint64_t n, uint64_t executions) {
+static int run_random(machine *m, uint64_t from, uint64_t n, uint64_t executions, uint32_t decisions,
+                      bool stale) {
   int failed = 0;
   uint64_t outcomes = 0;
   for (uint64_t seed = from; seed < from + n; seed++) {
     lit_test test;
     lit_random_wide(&test, seed);
-    trial t = {.test = &test, .seed = seed + 1};
+    trial t = {.test = &test, .seed = seed + 1, .decisions = decisions, .stale = stale};
     bool bad = !explore(m, &t, executions);
     for (size_t i = 0; i < t.reached.n; i++)
       if (!lit_allows(&test, &t.reached.items[i])) {
@@ -251,13 +262,16 @@ int main(int argc, char **argv) {
     numbers[i - 2] = strtoull(argv[i], NULL, 0);
   int failed = 1;
   if (argc < 2 || !machine_new(&m))
-    printf("usage: t_litmus classics | exact FROM N | random FROM N EXECUTIONS | show SEED\n");
+    printf("usage: t_litmus classics | exact FROM N | random|stray FROM N EXECUTIONS | show SEED\n");
   else if (!strcmp(argv[1], "classics"))
     failed = run_classics(&m);
   else if (!strcmp(argv[1], "exact"))
     failed = run_exact(&m, numbers[0], numbers[1], false);
   else if (!strcmp(argv[1], "random"))
-    failed = run_random(&m, numbers[0], numbers[1], numbers[2]);
+    failed = run_random(&m, numbers[0], numbers[1], numbers[2], 0, false);
+  else if (!strcmp(argv[1], "stray"))
+    failed = run_random(&m, numbers[0], numbers[1], numbers[2], 2, false) +
+             run_random(&m, numbers[0], numbers[1], numbers[2], 3, true);
   else if (!strcmp(argv[1], "show"))
     failed = run_exact(&m, numbers[0], 1, true);
   sim_device_free(m.device);
