@@ -114,9 +114,6 @@ typedef struct check_part {
   PART(progress)          \
   PART(api)               \
   PART(schedule)
-  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(grid) PART(warp) PART(progress) PART(api) \
-      PART(schedule)
-  PART(stream) PART(race) PART(barrier) PART(grid) PART(warp) PART(progress) PART(api) PART(schedule)
 #define PART(name) extern const check_part check_part_##name;
 CHECK_PARTS(PART)
 #undef PART
