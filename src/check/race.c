@@ -39,6 +39,8 @@ typedef struct access {
   uint32_t space; /* as of a race_word */
   race_record record;
   bool strong_work; /* it may release or acquire */
+  bool async;       /* done for that lane: */
+  uint32_t warp, lane;
 } access;
 
 static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32_t k) {
@@ -49,22 +51,28 @@ static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32
 static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
   if (old->block == b->number && old->time <= b->base)
     return true;
-  if (old->block - b->first >= b->n_blocks &&
+  if ((old->block & ~RACE_ASYNC_BLOCK) - b->first >= b->n_blocks &&
       ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
     return true; /* of another launch */
   return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
 }
 
+static race_pair pair_of(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line) {
+  return (race_pair){.block = x->block,
+                     .first = old,
+                     .second = &x->record,
+                     .first_lane = i,
+                     .second_lane = k,
+                     .knower_warp = x->warp,
+                     .knower_lane = x->async ? x->lane : k,
+                     .space = x->home ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                     .first_address = line + (uint64_t)(int64_t)race_at(old, i),
+                     .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+}
+
 static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line,
                  bool only_volatile) {
-  race_pair p = {.block = x->block,
-                 .first = old,
-                 .second = &x->record,
-                 .first_lane = i,
-                 .second_lane = k,
-                 .space = x->a->space,
-                 .first_address = line + (uint64_t)(int64_t)race_at(old, i),
-                 .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+  race_pair p = pair_of(x, old, i, k, line);
   if (only_volatile)
     race_volatile_found(x->race, &p);
   else
@@ -91,11 +99,12 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
     uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, mine, k);
     if (same_warp)
       hit &= ~(UINT32_C(1) << k);
+    uint32_t knower = x->async ? x->lane : k;
     if (hit)
-      race_settle(x->race, x->block, mine->warp, k);
+      race_settle(x->race, x->block, x->warp, knower);
     for (; hit; hit &= hit - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(hit);
-      if (race_knows(x->block, mine->warp, k, RACE_REAL, old->block, old->warp, i, old->time, NULL))
+      if (race_knows(x->block, x->warp, knower, RACE_REAL, old->block, old->warp, i, old->time, NULL))
         continue;
       if (reaches && exact(old, i, mine, k)) {
         ordered = false;
@@ -122,10 +131,28 @@ static void meet_itself(const access *x, uint64_t line) {
     tell(x, mine, i, (uint32_t)__builtin_ctz(hit), line, false);
 }
 
+/* What was written in the generic proxy, and is read in the asynchronous one. */
+static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
+  const race_record *mine = &x->record;
+  uint32_t k = (uint32_t)__builtin_ctz(mine->lanes), hit = race_overlap(old, mine, k);
+  if (!(old->flags & RACE_WRITES) || !(mine->flags & RACE_READS) || old->flags & RACE_IN_ASYNC ||
+      old->block - x->block->first >= x->block->n_blocks)
+    return;
+  for (; hit; hit &= hit - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(hit);
+    if (race_is_proxied(x->race, x->block, old, i, x->warp, x->lane))
+      continue;
+    race_pair p = pair_of(x, old, i, k, line);
+    race_proxy_found(x->race, &p);
+    return;
+  }
+}
+
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
-static void settle(race_line *l, uint32_t base) {
+static void settle(race_line *l, uint32_t base, bool bulk) {
   for (uint32_t i = 0; i < l->n;)
-    if (l->records[i].time <= base)
+    if (l->records[i].time <= base && !(l->records[i].block & RACE_ASYNC_BLOCK) &&
+        !(bulk && l->records[i].flags & RACE_WRITES))
       l->records[i] = l->records[--l->n];
     else
       i++;
@@ -141,7 +168,7 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
       race_record old;
       if (!race_cell_get(l, word, &old))
         continue;
-      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, mine->warp))
+      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, x->warp))
         meet(x, &old, line);
       else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
         l->cells[word].lane_bytes = 0;
@@ -158,14 +185,14 @@ static bool in_cell(access *x, uint64_t line) {
   if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
     return false;
   if (l->n && x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base);
+    settle(l, x->block->base, x->block->bulk);
   for (uint32_t i = 0; i < l->n; i++)
-    if (!all_know(x->race, x->block, &l->records[i], mine->warp))
+    if (!all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
   if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
-      !all_know(x->race, x->block, &old, mine->warp))
+      !all_know(x->race, x->block, &old, x->warp))
     meet(x, &old, line);
   return race_cell_put(l, mine, word);
 }
@@ -182,21 +209,23 @@ static void in_line(access *x, uint64_t line) {
     return;
   }
   if (x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base);
+    settle(l, x->block->base, x->block->bulk);
   if (l->cells)
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    bool known = all_know(x->race, x->block, old, mine->warp);
+    bool known = all_know(x->race, x->block, old, x->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
       known = meet(x, old, line) && !(old->block == mine->block && old->warp == mine->warp);
+    if (known && mine->flags & RACE_PROXY)
+      meet_proxy(x, old, line);
     if (known && i < 64)
       ordered |= UINT64_C(1) << i;
   }
   meet_itself(x, line);
   if (x->block->copies && !x->home)
     race_meet_copies(r, x->block, mine, line);
-  if (x->strong_work || (l->syncs && mine->flags & RACE_STRONG))
+  if (x->a && (x->strong_work || (l->syncs && mine->flags & RACE_STRONG)))
     for (uint32_t left = mine->lanes; left; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
       race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(mine, i), x->space, mine->site,
@@ -208,6 +237,21 @@ static void in_line(access *x, uint64_t line) {
                       mine->bytes);
   if (!race_line_put(l, mine, &ordered))
     r->failed = true;
+}
+
+void race_touch(race *r, race_block *b, race_block *home, const race_record *rec, uint64_t line,
+                uint32_t warp, uint32_t lane) {
+  static const struct race_insn none = {.unused = true};
+  access x = {.race = r,
+              .block = b,
+              .home = home,
+              .insn = &none,
+              .space = home ? home->number + 1 : 0,
+              .record = *rec,
+              .async = true,
+              .warp = warp,
+              .lane = lane};
+  in_line(&x, line);
 }
 
 /* ------------------------------------------------------------------ an access of a warp */
@@ -295,8 +339,12 @@ static void each_alone(access *x, uint32_t lanes) {
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     uint64_t at = x->a->address[i];
-    if (x->a->rank && x->a->rank[i] != x->block->rank)
-      continue; /* TODO: another block's shared memory */
+    if (x->a->rank) {
+      x->home = race_mate(x->race, x->block, x->a->rank[i]);
+      if (!x->home)
+        continue;
+      x->space = x->home->number + 1;
+    }
     x->record.lanes = UINT32_C(1) << i;
     x->record.base = (int16_t)(at % RACE_LINE);
     if (x->strong_work || !(x->record.flags & RACE_STRONG) || !in_cell(x, at / RACE_LINE * RACE_LINE))
@@ -319,7 +367,7 @@ static void on_access(race *r, const sim_event *e) {
   if (r->check->options.lockstep)
     w->base = b->now++;
   access x = {.race = r, .a = a, .block = b, .insn = insn_of(r, a)};
-  x.home = a->space == PTX_SPACE_SHARED ? b : NULL;
+  x.home = a->space == PTX_SPACE_SHARED ? b : NULL, x.warp = a->who->warp;
   x.space = x.home ? b->number + 1 : 0;
   x.record = (race_record){.block = b->number,
                            .time = b->now,

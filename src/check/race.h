@@ -56,8 +56,8 @@ typedef uint64_t race_node;
 static inline race_node race_node_of(uint32_t block, uint32_t warp, uint32_t lane) {
   return (uint64_t)block << 12 | (uint64_t)((warp + 1) & 63) << 6 | ((lane + 1) & 63);
 }
-/* Of asynchronous copies that tell an mbarrier object: as a thread of its own. */
-#define RACE_ASYNC (UINT64_C(1) << 44)
+/* In the number of a block: its asynchronous copies, as threads of their own (race_async.c). */
+#define RACE_ASYNC_BLOCK UINT32_C(0x80000000)
 
 typedef struct race_step {
   race_node node;
@@ -184,9 +184,10 @@ typedef struct race_lane {
   race_known own;                  /* beyond what its warp and block know */
   race_known pending[RACE_LEVELS]; /* what a fence of that level would acquire */
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
-  race_clock *proxy;               /* what was ordered before its last fence between proxies */
   check_site acquired;             /* its last strong read that met a release */
   uint64_t looked;                 /* at which version of a word */
+  uint32_t copied;                 /* the last time of its asynchronous copies */
+  uint32_t proxied, proxied_base;  /* its last fence between proxies, and its block's base then */
 } race_lane;
 
 typedef struct race_warp {
@@ -197,6 +198,13 @@ typedef struct race_warp {
   uint32_t fenced[RACE_LEVELS];
   race_lane *lanes[SIM_WARP];
 } race_warp;
+
+typedef struct race_object { /* an mbarrier */
+  uint64_t address;
+  race_known arriving, done;
+  uint32_t phase;  /* how many are over */
+  uint32_t issuer; /* thread of its last copy */
+} race_object;
 
 typedef struct race_meeting { /* a barrier at work */
   race_known known;
@@ -221,9 +229,12 @@ typedef struct race_block {
   uint32_t first, n_blocks; /* numbers of its launch */
   bool apart;               /* it is not ordered with every other */
   bool copies;              /* nor with every copy */
+  bool bulk;                /* has bulk copies: what was written in which proxy matters longer */
   race_warp *warps;
   race_meeting meetings[RACE_BARRIERS];
   race_shadow shared;
+  race_object *objects;
+  uint32_t n_objects;
 } race_block;
 
 /* A word through which threads synchronise: who released at it. */
@@ -260,6 +271,7 @@ typedef struct race_first {
   uint32_t n_apart;
   uint64_t apart[RACE_APART]; /* launches that began before */
   uint64_t copies;            /* a bit for each of race.copies */
+  bool bulk;                  /* its kernel has bulk copies */
 } race_first;
 typedef struct race_copy {
   uint64_t address, bytes, order;
@@ -315,6 +327,26 @@ bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t o
 /* A strong access of one lane; `line` holds the records of before it. `looks`: what it reads is used. */
 void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
                  uint32_t space, check_site site, bool looks);
+/* One lane releases to, or acquires, what is kept elsewhere than at a word. */
+void race_release(race *r, race_block *b, uint32_t warp, uint32_t lane, race_known *to, bool releases,
+                  check_site site);
+void race_acquire(race *r, race_block *b, uint32_t warp, uint32_t lane, const race_known *from, uint32_t of,
+                  uint32_t level, bool acquires, check_site site);
+void race_know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by);
+race_lane *race_lane_at(race *r, race_warp *w, uint32_t lane);
+/* race_async.c */
+race_block *race_mate(race *r, const race_block *b, uint32_t rank);
+void race_mbarrier_event(race *r, const sim_event *e);
+void race_async_event(race *r, const sim_event *e);
+void race_proxy_fence(race *r, const sim_event *e);
+bool race_is_proxied(race *r, const race_block *b, const race_record *old, uint32_t i, uint32_t warp,
+                     uint32_t lane);
+/* The thread that issued an asynchronous access. */
+uint32_t race_issuer(const race_block *home, uint32_t warp, uint32_t lane);
+void race_objects_free(race_block *b);
+/* race.c: one access of an asynchronous copy, issued by that lane. */
+void race_touch(race *r, race_block *b, race_block *home, const race_record *rec, uint64_t line,
+                uint32_t warp, uint32_t lane);
 /* Before it is asked what a lane knows. */
 void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);
@@ -326,10 +358,13 @@ typedef struct race_pair {
   race_block *block;
   const race_record *first, *second;
   uint32_t first_lane, second_lane;
+  uint32_t knower_warp, knower_lane; /* the second's lane, or that which issued it */
   uint8_t space;
   uint64_t first_address, second_address;
 } race_pair;
 void race_found(race *r, const race_pair *p);
+/* In order, but written in one proxy and read in another. */
+void race_proxy_found(race *r, const race_pair *p);
 /* Volatile data that is not ordered, though strong: a warning if it meets through a chain that lacks fences.
  */
 void race_volatile_found(race *r, const race_pair *p);

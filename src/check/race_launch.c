@@ -8,8 +8,9 @@
 #include "check/race.h"
 
 static race_first *add(race *r, uint64_t launch, uint64_t n) {
-  if (n >= UINT32_MAX - r->next_block) {
-    check_unjudged(r->check, "more than %u blocks were launched: races are no longer sought", UINT32_MAX);
+  if (n >= RACE_ASYNC_BLOCK - r->next_block) {
+    check_unjudged(r->check, "more than %u blocks were launched: races are no longer sought",
+                   RACE_ASYNC_BLOCK);
     return NULL;
   }
   if (r->n_launches == r->cap_launches) {
@@ -35,6 +36,7 @@ const race_first *race_launch_at(const race *r, uint64_t launch) {
 }
 
 static const race_first *of_block(const race *r, uint32_t number) {
+  number &= ~RACE_ASYNC_BLOCK;
   uint32_t low = 0, high = r->n_launches;
   while (high - low > 1) {
     uint32_t mid = (low + high) / 2;
@@ -49,7 +51,7 @@ static const race_first *of_block(const race *r, uint32_t number) {
 void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block) {
   const race_first *f = of_block(r, number);
   *launch = f->launch;
-  *block = number - f->first;
+  *block = (number & ~RACE_ASYNC_BLOCK) - f->first;
 }
 
 /* ------------------------------------------------------------------ launches */
@@ -61,6 +63,9 @@ void race_launch_begin(race *r, const sim_event *e) {
   race_first *f = add(r, e->who.launch, (uint64_t)l->grid[0] * l->grid[1] * l->grid[2]);
   if (!f)
     return;
+  for (uint32_t i = 0; e->who.body && i < e->who.body->n_insns; i++)
+    f->bulk |=
+        e->who.body->insns[i].op == PTX_OP_cp_bulk || e->who.body->insns[i].op == PTX_OP_cp_bulk_reduce;
   uint32_t here = r->n_launches - 1;
   for (uint32_t i = here, n = 0; i-- && n < LATEST; n++)
     if (!(r->launches[i].launch & CHECK_COPY) &&
@@ -117,6 +122,8 @@ static void tell(race *r, const race_copy *c, race_block *b, const race_record *
                              .second = copy_first ? rec : &copy,
                              .first_lane = copy_first ? 0 : lane,
                              .second_lane = copy_first ? lane : 0,
+                             .knower_warp = copy_first && !(rec->block & RACE_ASYNC_BLOCK) ? rec->warp : 0,
+                             .knower_lane = copy_first ? lane : 0,
                              .space = PTX_SPACE_GLOBAL,
                              .first_address = address,
                              .second_address = address});

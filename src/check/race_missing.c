@@ -17,7 +17,8 @@ typedef struct found {
   relation relation;
   muster_rule rule;
   race_reading reading; /* RACE_N_READINGS: ordered under none */
-  bool milder, note, allowed, strong;
+  bool milder, note, allowed, strong, proxy;
+  bool waited;           /* the first is a copy for which its issuer has waited */
   bool backwards, round; /* see direct */
   bool fenced;           /* the first thread had a fence of its own behind its access */
   check_side sides[2];
@@ -37,11 +38,14 @@ typedef struct race_pairs {
 
 /* ------------------------------------------------------------------ which rule */
 
-static relation relation_of(const race *r, const race_pair *p) {
+static relation relation_of(race *r, const race_pair *p) {
   const race_block *b = p->block;
   uint64_t launch, block;
-  if (p->first->block == b->number)
-    return p->first->warp == p->second->warp ? IN_WARP : IN_BLOCK;
+  uint32_t its = p->first->block & ~RACE_ASYNC_BLOCK, warp = p->first->warp;
+  if (p->first->block & RACE_ASYNC_BLOCK)
+    warp = race_issuer(race_block_numbered(r, its), p->first->warp, p->first_lane) / SIM_WARP;
+  if (its == b->number)
+    return warp == p->knower_warp ? IN_WARP : IN_BLOCK;
   race_block_place(r, p->first->block, &launch, &block);
   if (launch != b->launch.id)
     return IN_DEVICE;
@@ -52,12 +56,12 @@ static relation relation_of(const race *r, const race_pair *p) {
 static race_reading smallest(const race_pair *p, const race_step **by) {
   for (int k = RACE_REAL + 1; k < RACE_N_READINGS; k++) {
     *by = NULL;
-    if (race_knows(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
-                   p->first->warp, p->first_lane, p->first->time, by))
+    if (race_knows(p->block, p->knower_warp, p->knower_lane, (race_reading)k, p->first->block, p->first->warp,
+                   p->first_lane, p->first->time, by))
       return (race_reading)k;
     /* what others of the block would have done before the release, had it waited there for them */
     if (race_clauses[k] & RACE_IF_BEFORE && p->first->block != p->block->number &&
-        (*by = race_met_in(p->block, p->second->warp, p->second_lane, (race_reading)k, p->first->block,
+        (*by = race_met_in(p->block, p->knower_warp, p->knower_lane, (race_reading)k, p->first->block,
                            p->first->epoch)) &&
         (*by)->by != p->first->warp * (uint32_t)SIM_WARP + p->first_lane)
       return (race_reading)k;
@@ -86,7 +90,8 @@ static void judge(found *f, const race_pair *p, const race_step *by) {
     f->rule = MUSTER_RULE_MISSING_ACQUIRE;
     break;
   case RACE_N_READINGS:
-    f->rule = f->relation == IN_WARP         ? MUSTER_RULE_RACE_WARP
+    f->rule = f->relation == IN_WARP && !((p->first->flags | p->second->flags) & RACE_IN_ASYNC)
+                  ? MUSTER_RULE_RACE_WARP
               : p->space == PTX_SPACE_SHARED ? MUSTER_RULE_RACE_SHARED
               : f->relation == IN_DEVICE     ? MUSTER_RULE_RACE_LAUNCH
                                              : MUSTER_RULE_RACE_GLOBAL;
@@ -108,14 +113,16 @@ static const char *kind_of(const race_record *r) {
   return !(r->flags & RACE_WRITES) ? "read" : r->flags & RACE_READS ? "atomic" : "write";
 }
 
-static void side(const race *r, const race_record *rec, uint32_t lane, uint8_t space, uint64_t address,
-                 found *f, int k) {
+static void side(race *r, const race_record *rec, uint32_t lane, uint8_t space, uint64_t address, found *f,
+                 int k) {
   check_side *s = &f->sides[k];
   *s = (check_side){.kind = kind_of(rec), .space = space, .address = address, .bytes = rec->bytes};
   race_block_place(r, rec->block, &s->spot.launch, &s->spot.block);
   if (s->spot.launch & CHECK_COPY)
     s->kind = "copy";
-  s->spot.thread = f->threads[k] = rec->warp * SIM_WARP + lane;
+  const race_block *home = rec->block & RACE_ASYNC_BLOCK ? race_block_numbered(r, rec->block) : NULL;
+  s->spot.thread = f->threads[k] =
+      home ? race_issuer(home, rec->warp, lane) : (rec->warp * SIM_WARP + lane) % (32 * SIM_WARP);
   s->spot.site = rec->site;
   f->flags[k] = rec->flags;
   f->blocks[k] = s->spot.block;
@@ -170,13 +177,17 @@ static void fill(race *r, const race_pair *p, found *f, relation rel, race_readi
   judge(f, p, by);
   direct(r, f);
   f->release_block = f->blocks[0];
-  const race_lane *l = b->warps[p->second->warp].lanes[p->second_lane];
+  const race_lane *l = b->warps[p->knower_warp].lanes[p->knower_lane];
   if (l && l->acquired)
     f->acquire = l->acquired, f->acquirer = f->threads[1];
   else
     f->acquire = b->acquired, f->acquirer = b->acquirer;
   const race_block *first = race_block_numbered(r, p->first->block);
-  if (first) {
+  if (first && p->first->block & RACE_ASYNC_BLOCK) {
+    uint32_t by = race_issuer(first, p->first->warp, p->first_lane);
+    f->waited = race_knows(first, by / SIM_WARP, by % SIM_WARP, RACE_REAL, p->first->block, p->first->warp,
+                           p->first_lane, p->first->time, NULL);
+  } else if (first) {
     const race_view *v = race_fence_of(&first->warps[p->first->warp], p->first_lane, RACE_LEVEL_BLOCK);
     f->fenced = v && v->time >= p->first->time;
   }
@@ -203,6 +214,21 @@ void race_found(race *r, const race_pair *p) {
     f->rule = MUSTER_RULE_SAME_VALUE_WRITE;
     f->note = !r->check->options.strict;
   }
+}
+
+void race_proxy_found(race *r, const race_pair *p) {
+  bool fresh;
+  found *f = find(r, p, &fresh);
+  if (!f) {
+    r->failed = true;
+    return;
+  }
+  f->count++;
+  if (!fresh)
+    return;
+  fill(r, p, f, relation_of(r, p), RACE_N_READINGS, NULL);
+  f->rule = MUSTER_RULE_MISSING_PROXY_FENCE;
+  f->proxy = true;
 }
 
 void race_volatile_found(race *r, const race_pair *p) {
@@ -272,6 +298,8 @@ static void put_thread(words *w, uint64_t launch, uint64_t block, uint32_t threa
 
 static void put_side(words *w, int k) {
   const check_spot *s = &w->f->sides[k].spot;
+  if (w->f->flags[k] & RACE_IN_ASYNC)
+    base_puts(&w->text, "an asynchronous copy of ");
   put_thread(w, s->launch, s->block, s->thread);
 }
 
@@ -296,6 +324,8 @@ static void put_message(words *w) {
   else if (f->rule == MUSTER_RULE_RACE_SCOPE)
     base_puts(&w->text, f->reading == RACE_SCOPE ? "ordered only within a scope that does not hold both"
                                                  : "atomic only within a scope that does not hold both");
+  else if (f->proxy)
+    base_puts(&w->text, "ordered, but not between the generic and the asynchronous proxy");
   else if (f->reading == RACE_N_READINGS)
     base_puts(&w->text, "and nothing orders the two");
   else if (f->milder)
@@ -333,6 +363,20 @@ static const char *barrier_of(relation r) {
 /* Nothing at all orders them. Returns the word for what is missing. */
 static const char *put_nothing(words *w) {
   const found *f = w->f;
+  if (f->proxy) {
+    base_puts(&w->text, "a fence.proxy.async is missing behind ");
+    put_place(w, f->sides[0].spot.site);
+    base_puts(&w->text,
+              ", before the barrier that comes ahead of the copy: no barrier orders the two proxies");
+    return "proxy-fence";
+  }
+  if (f->flags[0] & RACE_IN_ASYNC && !f->waited) {
+    base_puts(&w->text,
+              "nobody has waited for the copy: cp.async.wait_group, or a wait for its mbarrier, by who "
+              "issued it, and a barrier for the other threads, have to stand before ");
+    put_place(w, f->sides[1].spot.site);
+    return "async-wait";
+  }
   if (f->rule == MUSTER_RULE_RACE_SCOPE) {
     base_puts(&w->text, "use .gpu scope (an atomic without _block, cuda::thread_scope_device) on both sides");
     return "scope";

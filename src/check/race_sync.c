@@ -19,6 +19,7 @@ static uint32_t slot_of(uint32_t number) {
 }
 
 race_block *race_block_numbered(race *r, uint32_t number) {
+  number &= ~RACE_ASYNC_BLOCK;
   if (r->last && r->last->number == number)
     return r->last;
   race_block *b = r->blocks[slot_of(number)];
@@ -70,7 +71,7 @@ static void block_begin(race *r, const sim_event *e) {
   b->cluster = (uint32_t)cluster_of(l, b->id);
   b->rank = e->who.cluster_rank;
   b->first = f->first, b->n_blocks = f->n;
-  b->apart = f->n_apart > 0, b->copies = f->copies;
+  b->apart = f->n_apart > 0, b->copies = f->copies, b->bulk = f->bulk;
   for (uint32_t w = 0; w < n_warps; w++) {
     uint32_t left = l->n_threads - w * SIM_WARP;
     b->warps[w].exists = b->warps[w].live = left >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << left) - 1;
@@ -118,6 +119,7 @@ static void block_free(race_block *b) {
   }
   race_known_drop(&b->known);
   race_shadow_free(&b->shared);
+  race_objects_free(b);
   free(b->warps);
   free(b);
 }
@@ -168,7 +170,7 @@ void race_blocks_free(race *r) {
 
 /* ------------------------------------------------------------------ what a lane knows */
 
-static race_lane *lane_at(race *r, race_warp *w, uint32_t lane) {
+race_lane *race_lane_at(race *r, race_warp *w, uint32_t lane) {
   if (!w->lanes[lane] && !(w->lanes[lane] = calloc(1, sizeof **w->lanes)))
     r->failed = true;
   return w->lanes[lane];
@@ -201,7 +203,7 @@ const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, 
 }
 
 /* Adds a time to every reading. */
-static void know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
+void race_know(race *r, race_known *k, race_node node, uint32_t time, check_site via, uint32_t by) {
   race_known one = {0};
   if (!time)
     return;
@@ -240,9 +242,9 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
   race_known k = {0};
   uint32_t thread = warp * SIM_WARP + lane;
   race_known_join(&k, &v->known, &r->failed);
-  know(r, &k, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), v->block_base, site, thread);
-  know(r, &k, race_node_of(b->number, warp, RACE_WHOLE), v->warp_base, site, thread);
-  know(r, &k, race_node_of(b->number, warp, lane), v->time, site, thread);
+  race_know(r, &k, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), v->block_base, site, thread);
+  race_know(r, &k, race_node_of(b->number, warp, RACE_WHOLE), v->warp_base, site, thread);
+  race_know(r, &k, race_node_of(b->number, warp, lane), v->time, site, thread);
   for (int i = 0; i < RACE_N_READINGS; i++)
     if (race_clauses[i] & RACE_IF_BEFORE)
       k.of[i] = race_clock_add(k.of[i],
@@ -279,7 +281,7 @@ static void release_fence(race *r, race_block *b, race_warp *w, uint32_t lanes, 
   for (uint32_t k = 0; k <= level; k++) {
     /* those whose fence was the warp's, and are not here now, keep it for themselves */
     for (uint32_t left = w->fenced[k] & ~(lanes & ~alone); left; left &= left - 1) {
-      race_lane *l = lane_at(r, w, (uint32_t)__builtin_ctz(left));
+      race_lane *l = race_lane_at(r, w, (uint32_t)__builtin_ctz(left));
       if (l)
         set_fence(&l->fence[k], w->fence[k]);
     }
@@ -313,7 +315,7 @@ static void acquire_pending(race *r, race_block *b, race_lane *l, uint32_t level
 
 /* fence.sc by fence.sc, where their accidental order is to count. */
 static void sc_fence(race *r, race_block *b, uint32_t warp, uint32_t lane, check_site site) {
-  race_lane *l = lane_at(r, &b->warps[warp], lane);
+  race_lane *l = race_lane_at(r, &b->warps[warp], lane);
   if (!l)
     return;
   l->own.of[RACE_REAL] = race_clock_join(l->own.of[RACE_REAL], r->sc, &r->failed);
@@ -328,8 +330,12 @@ static void sc_fence(race *r, race_block *b, uint32_t warp, uint32_t lane, check
 
 static void fence(race *r, const sim_event *e) {
   race_block *b = race_block_of(r, e->who.launch, e->who.block);
-  if (!b || (e->fence.proxy && !e->fence.order))
+  if (!b)
     return;
+  if (e->fence.proxy) {
+    race_proxy_fence(r, e);
+    return;
+  }
   race_warp *w = &b->warps[e->who.warp];
   uint32_t level = race_level_of(e->fence.scope);
   check_site site = check_site_of(r->check, &e->who);
@@ -360,12 +366,12 @@ static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32
   }
   uint32_t by = warp * SIM_WARP + (uint32_t)__builtin_ctz(lanes);
   if (lanes == w->exists) {
-    know(r, to, race_node_of(b->number, warp, RACE_WHOLE), time, via, by);
+    race_know(r, to, race_node_of(b->number, warp, RACE_WHOLE), time, via, by);
     return;
   }
-  know(r, to, race_node_of(b->number, warp, RACE_WHOLE), w->base, via, by);
+  race_know(r, to, race_node_of(b->number, warp, RACE_WHOLE), w->base, via, by);
   for (uint32_t left = lanes; left; left &= left - 1)
-    know(r, to, race_node_of(b->number, warp, (uint32_t)__builtin_ctz(left)), time, via, by);
+    race_know(r, to, race_node_of(b->number, warp, (uint32_t)__builtin_ctz(left)), time, via, by);
 }
 
 /* Lanes of a warp learn. */
@@ -376,7 +382,7 @@ static void learn(race *r, race_block *b, uint32_t warp, uint32_t lanes, const r
     return;
   }
   for (uint32_t left = lanes; left; left &= left - 1) {
-    race_lane *l = lane_at(r, w, (uint32_t)__builtin_ctz(left));
+    race_lane *l = race_lane_at(r, w, (uint32_t)__builtin_ctz(left));
     if (l)
       race_known_join(&l->own, k, &r->failed);
   }
@@ -407,7 +413,7 @@ static void arrive(race *r, const sim_event *e) {
   }
   m->only_releases = true;
   race_known_join(&m->known, &b->known, &r->failed);
-  know(r, &m->known, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
+  race_know(r, &m->known, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
   gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &m->known);
   b->now++;
 }
@@ -526,7 +532,7 @@ static void cluster_barrier(race *r, const sim_event *e) {
     memset(&c->arriving, 0, sizeof c->arriving);
   } else if (e->kind == SIM_EVENT_ARRIVE && e->barrier.order != PTX_ORDER_RELAXED) {
     race_known_join(&c->arriving, &b->known, &r->failed);
-    know(r, &c->arriving, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
+    race_know(r, &c->arriving, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
     gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &c->arriving);
     b->now++;
   } else if (e->kind == SIM_EVENT_LEAVE && e->barrier.order != PTX_ORDER_RELAXED) {
@@ -543,6 +549,7 @@ uint32_t race_level_of(uint8_t scope) {
 }
 
 bool race_reaches(const race *r, const race_block *b, uint32_t level, uint32_t other) {
+  other &= ~RACE_ASYNC_BLOCK;
   if (level == RACE_LEVEL_DEVICE || other == b->number)
     return true;
   if (level == RACE_LEVEL_BLOCK || !b->launch.cluster[0])
@@ -771,7 +778,7 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
   race_warp *w = &b->warps[a->who->warp];
   meeting m = {.race = r,
                .block = b,
-               .lane = lane_at(r, w, lane),
+               .lane = race_lane_at(r, w, lane),
                .level = level,
                .acquires = a->order == PTX_ORDER_ACQUIRE || a->order == PTX_ORDER_ACQ_REL,
                .site = site};
@@ -880,6 +887,39 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
   }
 }
 
+/* ------------------------------------------------------------------ elsewhere */
+
+void race_release(race *r, race_block *b, uint32_t warp, uint32_t lane, race_known *to, bool releases,
+                  check_site site) {
+  race_warp *w = &b->warps[warp];
+  race_settle(r, b, warp, lane);
+  race_view *now = releases ? view_new(r, b, w, w->lanes[lane], site) : NULL;
+  const race_view *v = releases ? now : race_fence_of(w, lane, RACE_LEVEL_BLOCK);
+  if (v) {
+    race_known k = handed(r, b, warp, lane, v, site);
+    race_known_join(to, &k, &r->failed);
+    race_known_drop(&k);
+  }
+  view_drop(now);
+  b->now++;
+}
+
+void race_acquire(race *r, race_block *b, uint32_t warp, uint32_t lane, const race_known *from, uint32_t of,
+                  uint32_t level, bool acquires, check_site site) {
+  race_settle(r, b, warp, lane);
+  meeting m = {.race = r,
+               .block = b,
+               .lane = race_lane_at(r, &b->warps[warp], lane),
+               .level = level,
+               .acquires = acquires,
+               .site = site};
+  if (!m.lane)
+    return;
+  m.lane->acquired = b->acquired = site;
+  b->acquirer = warp * (uint32_t)SIM_WARP + lane;
+  take_all(&m, from, level_between(r, b, of), false);
+}
+
 /* ------------------------------------------------------------------ events */
 
 void race_sync_event(race *r, const sim_event *e) {
@@ -924,6 +964,12 @@ void race_sync_event(race *r, const sim_event *e) {
   case SIM_EVENT_LEAVE:
     if (e->barrier.cluster)
       cluster_barrier(r, e);
+    break;
+  case SIM_EVENT_MBARRIER:
+    race_mbarrier_event(r, e);
+    break;
+  case SIM_EVENT_COPY:
+    race_async_event(r, e);
     break;
   case SIM_EVENT_COLLECTIVE:
     warp_meets(r, e);
