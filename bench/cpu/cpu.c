@@ -433,7 +433,7 @@ static void timed_check(void) {
 /* Reads what `timed` of that part prints. */
 static void read_timed(const char *part, double ms[INSPECTED], long kib[INSPECTED]) {
   char command[4096], name[64];
-  snprintf(command, sizeof command, "'%s' '%s' '%s' '%s' '%s' %s 2>&1", own_arguments[0], muster_path,
+  snprintf(command, sizeof command, "'%s' '%s' '%s' '%s' '%s' %s 2>/dev/null", own_arguments[0], muster_path,
            ptx_path, opencl_path, small_path, part);
   FILE *output = popen(command, "r");
   if (!output)

@@ -104,8 +104,16 @@ typedef struct check_part {
 
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
-  PART(memory) PART(define) PART(stream) PART(race) PART(barrier) PART(grid) PART(warp) PART(progress) PART(api) \
-      PART(schedule)
+  PART(memory)            \
+  PART(define)            \
+  PART(stream)            \
+  PART(race)              \
+  PART(barrier)           \
+  PART(grid)              \
+  PART(warp)              \
+  PART(progress)          \
+  PART(api)               \
+  PART(schedule)
 #define PART(name) extern const check_part check_part_##name;
 CHECK_PARTS(PART)
 #undef PART

@@ -588,7 +588,8 @@ void weak_free(weak *w) {
 weak_run weak_next(weak *w) {
   free(w->now.values);
   w->now = (order){0};
-  if (w->failed || w->unjudged)
+  bool tired = w->options.decisions && weak_judge_work(w->judge) > MOST_WORK;
+  if (w->failed || w->unjudged || (tired && !w->n_orders && !w->suspects))
     return WEAK_NO_RUN;
   w->probing = w->suspects != NULL;
   if (w->probing) {

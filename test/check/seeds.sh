@@ -39,7 +39,7 @@ barrier() { # barrier MUSTER FOLDER NAME PROGRAM
 # With twice the arrivals some wait for ever, and some are let go early: those read what was not ordered at all.
 reshaped() { # reshaped MUSTER FOLDER NAME PROGRAM
   write=$(line 'arr[i] = val;' "$2/$3.cu")
-  exec sh "$here/check.sh" "$1" 'missing-*|race-global' 'also=deadlock-*' \
+  exec sh "$here/check.sh" "$1" 'missing-*|race-global' 'also=deadlock-*|uninit-global' \
     says="$3\\.cu\", *\"line\": *$write," -- "$4"
 }
 
