@@ -163,6 +163,13 @@ static int write_outs(const tool_options *o, muster_device *device) {
   return TOOL_OK;
 }
 
+/* They would be called leaks, and the kernel has no part in that. */
+static void free_buffers(const tool_options *o, muster_device *device) {
+  for (size_t i = 0; i < o->arg.n; i++)
+    if (args[i].kind == TOOL_ARG_BUFFER)
+      muster_free(device, args[i].address);
+}
+
 int tool_kernel(const tool_options *o) {
   muster_device *device = NULL;
   muster_kernel *kernel = NULL;
@@ -176,6 +183,8 @@ int tool_kernel(const tool_options *o) {
     code = launch(o, device, kernel, parameters);
   if (code == TOOL_OK)
     code = write_outs(o, device);
+  if (device)
+    free_buffers(o, device);
   free(parameters);
   muster_close(device);
   return code;
