@@ -163,13 +163,6 @@ static int write_outs(const tool_options *o, muster_device *device) {
   return TOOL_OK;
 }
 
-/* They would be called leaks, and the kernel has no part in that. */
-static void free_buffers(const tool_options *o, muster_device *device) {
-  for (size_t i = 0; i < o->arg.n; i++)
-    if (args[i].kind == TOOL_ARG_BUFFER)
-      muster_free(device, args[i].address);
-}
-
 int tool_kernel(const tool_options *o) {
   muster_device *device = NULL;
   muster_kernel *kernel = NULL;
@@ -183,8 +176,9 @@ int tool_kernel(const tool_options *o) {
     code = launch(o, device, kernel, parameters);
   if (code == TOOL_OK)
     code = write_outs(o, device);
-  if (device)
-    free_buffers(o, device);
+  for (size_t i = 0; device && i < o->arg.n; i++)
+    if (args[i].kind == TOOL_ARG_BUFFER && args[i].address)
+      muster_free(device, args[i].address);
   free(parameters);
   muster_close(device);
   return code;

@@ -111,7 +111,7 @@ static void put_access(printer *p, const muster_finding *f, uint32_t i) {
     put_note(p);
     base_putf(p->t, "%s\n", label.bytes);
     put_source(p, a->file, a->line, a->column, NULL);
-  } else {
+  } else if (a->has_thread || a->buffer || a->line) { /* that it was the host is no news */
     put_source(p, a->file, a->line, a->column, label.bytes);
   }
   base_text_free(&label);
