@@ -66,6 +66,9 @@ static bool options(check_options *o) {
                        .shard = w->shard,
                        .shards = w->shards,
                        .replay = w->replay,
+                       .kernel_regex = w->kernel_regex,
+                       .launch_skip = w->launch_skip,
+                       .launch_count = w->launch_count,
                        .strict = w->strict,
                        .lockstep = w->lockstep,
                        .allow_missing_acquire = w->allow_missing_acquire};
