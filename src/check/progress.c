@@ -176,6 +176,9 @@ static void put_on(const check *c, const party *p, text out) {
   case SIM_WAIT_WARP:
     snprintf(out, sizeof(text), "%s", check_collective_name(p->insn));
     break;
+  case SIM_WAIT_BEHIND:
+    snprintf(out, sizeof(text), "the end of the loop, as lanes did before Volta");
+    break;
   case SIM_WAIT_GRID:
     snprintf(out, sizeof(text), "the launch before it");
     break;
@@ -197,6 +200,9 @@ static void put_awaits(const check *c, const party *p, text out) {
     put_lanes(p->wait.awaited ? p->wait.awaited : p->wait.named & ~p->wait.lanes, value);
     n = snprintf(out, sizeof(text), "%s", value);
     break;
+  case SIM_WAIT_BEHIND:
+    n = snprintf(out, sizeof(text), "the lanes of its warp that are behind");
+    break;
   case SIM_WAIT_GRID:
     n = snprintf(out, sizeof(text), "its end");
     break;
@@ -214,9 +220,9 @@ static void put_awaits(const check *c, const party *p, text out) {
 
 static check_side side_of(const check *c, const party *p) {
   sim_allocation a;
-  check_side s = {.kind = p->wait.kind == SIM_WAIT_WARP     ? "mask"
-                          : p->wait.kind == SIM_WAIT_MEMORY ? "read"
-                                                            : "barrier",
+  check_side s = {.kind = p->wait.kind == SIM_WAIT_WARP || p->wait.kind == SIM_WAIT_BEHIND ? "mask"
+                          : p->wait.kind == SIM_WAIT_MEMORY                                ? "read"
+                                                                                           : "barrier",
                   .spot = p->spot};
   if (p->wait.kind != SIM_WAIT_MEMORY || !p->word.bytes)
     return s;

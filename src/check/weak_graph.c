@@ -108,6 +108,8 @@ uint32_t weak_graph_thread(weak_graph *g, const sim_who *who, uint32_t lane) {
   if (!g->first_launch || who->launch < g->first_launch)
     g->first_launch = who->launch;
   uint64_t launch = who->launch - g->first_launch;
+  if (launch) /* which of them waited for which is not known here */
+    g->unmodelled = "several launches at once";
   uint64_t key = launch << 56 ^ who->block << 16 ^ (who->warp * SIM_WARP + lane);
   uint32_t i = weak_map_get(&g->thread_of, key);
   if (i == WEAK_NONE) {

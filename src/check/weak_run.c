@@ -67,6 +67,8 @@ static check_outcome try(check *c, const check_plan *plan, const weak_options *o
 
 check_outcome check_play_weak(check *c, const check_plan *plan) {
   const char *unjudged = NULL;
+  if (check_lockstep(c)) /* the memory model begins with sm_70 */
+    return check_play(c, plan, CHECK_FAIR);
   weak_options o = {.show = true,
                     .decisions = 1 + (uint32_t)(plan->random % DECISIONS),
                     .nth = plan->nth,

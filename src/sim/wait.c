@@ -4,7 +4,7 @@
 static void tell_unit(sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
                       void (*tell)(void *, const sim_wait *), void *user) {
   static const uint8_t kinds[] = {
-      [SIM_READY] = SIM_WAIT_MEMORY, [SIM_AT_BARRIER] = SIM_WAIT_BARRIER, [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER,
+      [SIM_READY] = SIM_WAIT_BEHIND, [SIM_AT_BARRIER] = SIM_WAIT_BARRIER, [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER,
       [SIM_AT_WARP] = SIM_WAIT_WARP, [SIM_AT_GRID] = SIM_WAIT_GRID,       [SIM_RESTS] = SIM_WAIT_MEMORY,
       [SIM_SLEEPS] = SIM_WAIT_MEMORY};
   enum { MOST = 64 };

@@ -296,8 +296,9 @@ static void make(lit_test *t, dice *d, uint32_t threads, uint32_t accesses, bool
     add_barrier(t, d);
 }
 
-void lit_random(lit_test *t, uint64_t seed, uint32_t threads, uint32_t accesses) {
+void lit_nth(lit_test *t, uint64_t seed) {
   dice d = {seed};
+  uint32_t threads = 1 + (uint32_t)(seed % 4), accesses = 2 + (uint32_t)(seed / 4 % 7);
   do
     make(t, &d, threads, accesses, false);
   while (candidates(t) > 3000);

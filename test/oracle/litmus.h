@@ -96,8 +96,9 @@ void lit_print_outcome(const lit_test *t, const lit_outcome *o, FILE *to);
  * from at + 1024 on. */
 char *lit_ptx(const lit_test *t);
 
-/* Tests made from a seed: of up to `accesses` accesses, each writing values that no other writes. */
-void lit_random(lit_test *t, uint64_t seed, uint32_t threads, uint32_t accesses);
+/* Tests made from a seed: 1 to 4 threads with 2 to 8 accesses in all; no two writes store the same constant.
+ */
+void lit_nth(lit_test *t, uint64_t seed);
 /* The same, without what makes executions many: 4 threads of 4 accesses each. */
 void lit_random_wide(lit_test *t, uint64_t seed);
 

@@ -210,7 +210,7 @@ static int run_exact(machine *m, uint64_t from, uint64_t n, bool print) {
   for (uint64_t seed = from; seed < from + n; seed++) {
     lit_test test;
     lit_set allowed = {0};
-    lit_random(&test, seed, 1 + (uint32_t)(seed % 4), 2 + (uint32_t)(seed / 4 % 7));
+    lit_nth(&test, seed);
     trial t = {.test = &test};
     bool bad = !explore(m, &t, 0);
     lit_allowed(&test, &allowed);
