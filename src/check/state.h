@@ -178,6 +178,7 @@ struct check {
   check_spot stray;      /* the first read that did; launch 0: none yet */
   bool stray_early;      /* what it read is stored later */
   bool weak_noted;       /* it was said that some launch is not explored so */
+  bool weak_hopeless;    /* nor is the set at hand */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
