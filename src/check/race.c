@@ -79,8 +79,30 @@ static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k
     race_found(x->race, &p);
 }
 
+/* A write that an atomic, or a strong read, has seen is before whatever comes behind that one (causality
+ * order begins with observation order), though nothing else that its thread did is. `old`: a record of the
+ * line. */
+static bool observed(const access *x, const race_line *l, const race_record *old, uint32_t i,
+                     uint32_t knower) {
+  if (!(old->flags & RACE_STRONG) || !(old->flags & RACE_WRITES) || old < l->records ||
+      old >= l->records + l->n)
+    return false;
+  for (const race_record *o = old + 1; o < l->records + l->n; o++) {
+    uint32_t hit = race_overlap(o, old, i);
+    for (uint32_t left = hit; left; left &= left - 1) {
+      uint32_t v = (uint32_t)__builtin_ctz(left);
+      if (o->flags & RACE_STRONG && o->flags & RACE_READS && exact(o, v, old, i) &&
+          race_knows(x->block, x->warp, knower, RACE_REAL, o->block, o->warp, v, o->time, NULL))
+        return true;
+    }
+    if (hit && o->flags & RACE_WRITES && !(o->flags & RACE_READS))
+      return false; /* from here on others see that one */
+  }
+  return false;
+}
+
 /* Looks for lanes of `old` and of the new access that meet in a byte without order. True: none do. */
-static bool meet(const access *x, const race_record *old, uint64_t line) {
+static bool meet(const access *x, const race_line *l, const race_record *old, uint64_t line) {
   const race_record *mine = &x->record;
   bool both_strong = old->flags & mine->flags & RACE_STRONG;
   bool reaches =
@@ -91,6 +113,9 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
                      !(mine->flags & RACE_WRITES) && !(old->flags & RACE_SEEN) &&
                      x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
   bool same_warp = old->block == mine->block && old->warp == mine->warp;
+  /* lanes of one warp that count on volatile to keep them in step */
+  is_volatile |= old->flags & mine->flags & RACE_VOLATILE && same_warp &&
+                 x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
   bool ordered = true;
   if (reaches && !is_volatile && old->bytes == mine->bytes && (old->base - mine->base) % mine->bytes == 0 &&
       old->stride % mine->bytes == 0 && mine->stride % mine->bytes == 0)
@@ -112,6 +137,8 @@ static bool meet(const access *x, const race_record *old, uint64_t line) {
           tell(x, old, i, k, line, true);
         continue;
       }
+      if (observed(x, l, old, i, knower))
+        continue;
       tell(x, old, i, k, line, false);
       return true; /* told once; later accesses are looked at as if it were ordered */
     }
@@ -150,12 +177,12 @@ static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
 
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
 static void settle(race_line *l, uint32_t base, bool bulk) {
-  for (uint32_t i = 0; i < l->n;)
-    if (l->records[i].time <= base && !(l->records[i].block & RACE_ASYNC_BLOCK) &&
-        !(bulk && l->records[i].flags & RACE_WRITES))
-      l->records[i] = l->records[--l->n];
-    else
-      i++;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < l->n; i++)
+    if (l->records[i].time > base || l->records[i].block & RACE_ASYNC_BLOCK ||
+        (bulk && l->records[i].flags & RACE_WRITES))
+      l->records[kept++] = l->records[i];
+  l->n = (uint16_t)kept;
 }
 
 /* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
@@ -169,7 +196,7 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
       if (!race_cell_get(l, word, &old))
         continue;
       if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, x->warp))
-        meet(x, &old, line);
+        meet(x, l, &old, line);
       else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
         l->cells[word].lane_bytes = 0;
     }
@@ -188,12 +215,12 @@ static bool in_cell(access *x, uint64_t line) {
     settle(l, x->block->base, x->block->bulk);
   for (uint32_t i = 0; i < l->n; i++)
     if (!all_know(x->race, x->block, &l->records[i], x->warp))
-      meet(x, &l->records[i], line);
+      meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
   if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
       !all_know(x->race, x->block, &old, x->warp))
-    meet(x, &old, line);
+    meet(x, l, &old, line);
   return race_cell_put(l, mine, word);
 }
 
@@ -216,7 +243,7 @@ static void in_line(access *x, uint64_t line) {
     const race_record *old = &l->records[i];
     bool known = all_know(x->race, x->block, old, x->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
-      known = meet(x, old, line) && !(old->block == mine->block && old->warp == mine->warp);
+      known = meet(x, l, old, line) && !(old->block == mine->block && old->warp == mine->warp);
     if (known && mine->flags & RACE_PROXY)
       meet_proxy(x, old, line);
     if (known && i < 64)

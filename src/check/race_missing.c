@@ -54,7 +54,9 @@ static relation relation_of(race *r, const race_pair *p) {
 
 /* The smallest change that would order the two; *by: what made the first known then. */
 static race_reading smallest(const race_pair *p, const race_step **by) {
-  for (int k = RACE_REAL + 1; k < RACE_N_READINGS; k++) {
+  /* within a block, what it released to itself by way of others says nothing */
+  int end = p->first->block == p->block->number ? RACE_ALL : RACE_N_READINGS;
+  for (int k = RACE_REAL + 1; k < end; k++) {
     *by = NULL;
     if (race_knows(p->block, p->knower_warp, p->knower_lane, (race_reading)k, p->first->block, p->first->warp,
                    p->first_lane, p->first->time, by))
@@ -234,8 +236,12 @@ void race_proxy_found(race *r, const race_pair *p) {
 void race_volatile_found(race *r, const race_pair *p) {
   bool fresh;
   const race_step *by;
+  relation rel = relation_of(r, p);
   race_reading reading = smallest(p, &by);
-  if (reading == RACE_N_READINGS)
+  /* a flag is ordered with other flags if blocks were to converge: only fences count here */
+  if (rel == IN_WARP)
+    reading = RACE_N_READINGS;
+  else if (reading > RACE_RELEASE && reading != RACE_FENCES)
     return;
   found *f = find(r, p, &fresh);
   if (!f) {
@@ -245,7 +251,9 @@ void race_volatile_found(race *r, const race_pair *p) {
   f->count++;
   if (!fresh)
     return;
-  fill(r, p, f, relation_of(r, p), reading, by);
+  fill(r, p, f, rel, reading, by);
+  if (rel == IN_WARP)
+    f->rule = MUSTER_RULE_RACE_WARP;
   f->milder = true;
 }
 
@@ -326,6 +334,8 @@ static void put_message(words *w) {
                                                  : "atomic only within a scope that does not hold both");
   else if (f->proxy)
     base_puts(&w->text, "ordered, but not between the generic and the asynchronous proxy");
+  else if (f->reading == RACE_N_READINGS && f->milder)
+    base_puts(&w->text, "volatile, which puts no order between lanes");
   else if (f->reading == RACE_N_READINGS)
     base_puts(&w->text, "and nothing orders the two");
   else if (f->milder)

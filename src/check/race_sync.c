@@ -798,17 +798,17 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
     race_record *old = &line->records[i];
     if (!(old->flags & RACE_WRITES) || !(old->flags & RACE_STRONG) || old->block - b->first >= b->n_blocks)
       continue;
-    uint32_t hit = race_overlap(old, &me, lane);
+    uint32_t hit = race_overlap(old, &me, lane), others = hit;
     if (old->block == b->number && old->warp == a->who->warp)
-      hit &= ~(UINT32_C(1) << lane);
-    if (!hit)
-      continue;
-    old->flags |= RACE_SEEN;
-    last = old->bytes == a->bytes ? old : last;
-    m.lane->acquired = b->acquired = site;
-    b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
+      others &= ~(UINT32_C(1) << lane);
+    last = old->bytes == a->bytes && hit ? old : last;
     for (; hit && !(word && word->watched); hit &= hit - 1)
       loosen(r, &found, old->block, old->warp, (uint32_t)__builtin_ctz(hit), old->time, old->site);
+    if (!others)
+      continue;
+    old->flags |= RACE_SEEN;
+    m.lane->acquired = b->acquired = site;
+    b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
   }
   race_memo memo = {0};
   for (int k = 0; k < RACE_N_READINGS; k++)

@@ -621,10 +621,28 @@ bool drv_ended(void) {
   return ended;
 }
 
+/* What was launched and nobody waits for is inspected all the same, for as long as a program may take to end. */
+static void judge_rest(void) {
+  enum { MOST_MS = 2000 };
+  bool inspected = false, stuck = false;
+  for (int i = 0; i < drv_device_count; i++)
+    inspected |= drv_devices[i].check != NULL;
+  for (int ms = 0; inspected && !stuck && has_work() && ms < MOST_MS; ms++) {
+    drv_unlock();
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    drv_lock();
+    for (int i = 0; i < drv_device_count; i++)
+      stuck |= is_stuck(&drv_devices[i]);
+  }
+  if (inspected && !stuck && has_work())
+    muster_session_say(MUSTER_MESSAGE_UNJUDGED, "the program ended while kernels ran that nobody waits for");
+}
+
 /* Runs before what the program registered before cuInit: handlers that free device memory or unload its code
  * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
+  judge_rest();
   tell_hang(); /* if there is one: nobody will wait for it */
   for (int i = 0; i < drv_device_count; i++)
     drv_inspect_ending(&drv_devices[i]);
