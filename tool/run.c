@@ -68,7 +68,7 @@ int tool_run(const tool_options *o) {
 int tool_run_reported(const tool_options *o, struct muster_report *report) {
   if ((o->gpu && !tool_profile_check(o->gpu)) || !tool_select_begin(o))
     return TOOL_USAGE;
-  if (!o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
+  if (o->command == TOOL_RUN && !o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
     tool_error("--%s chooses launches for --stats, which is not given", o->kernel_regex ? "kernel-regex"
                                                                         : o->has.launch_skip
                                                                             ? "launch-skip"

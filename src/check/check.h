@@ -20,10 +20,12 @@ typedef enum check_volatile {
 typedef struct check_options {
   muster_rule_set rules;
   uint64_t seed;
-  uint64_t schedules;     /* 1: the plain run only */
-  uint64_t shard, shards; /* this one runs every shards-th schedule, from `shard` on (0 to shards - 1) */
-  const char *replay;     /* NULL */
-  const char *gpu;        /* the profile's name */
+  uint64_t schedules;       /* 1: the plain run only */
+  uint64_t shard, shards;   /* this one runs every shards-th schedule, from `shard` on (0 to shards - 1) */
+  const char *replay;       /* NULL */
+  const char *gpu;          /* the profile's name */
+  const char *kernel_regex; /* NULL: all kernels */
+  uint64_t launch_skip, launch_count; /* of those that match; count 0: all */
   check_volatile volatiles;
   bool strict, fence_sc_exact, lockstep, allow_missing_acquire;
 } check_options;

@@ -148,6 +148,8 @@ void check_report(check *c, const check_found *f) {
     f = &unfair;
   }
   const check_launch *l = check_launch_of(c, f->launch ? f->launch : f->sides[0].spot.launch);
+  if (l && !l->selected)
+    return;
   const char *kernel = f->kernel ? f->kernel : l ? l->kernel : "";
   char replay[MUSTER_REPLAY_BYTES];
   if (is_race(f->rule))

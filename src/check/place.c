@@ -259,6 +259,7 @@ void check_places_event(check *c, const sim_event *e) {
   memcpy(k->grid, l->grid, sizeof k->grid);
   memcpy(k->block, l->block, sizeof k->block);
   memcpy(k->cluster, l->cluster, sizeof k->cluster);
+  k->selected = check_select_launch(c, k->kernel);
   const layout *shared = layout_of(p, l, info.name);
   if (shared)
     k->shared = shared->arrays, k->n_shared = shared->n;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "check/state.h"
 
 typedef struct progress {
@@ -39,7 +40,7 @@ typedef struct party {
   bool cause;
 } party;
 
-enum { PARTIES = 48, UNITS = 1024, LOOKERS = 4096 };
+enum { PARTIES = 48, UNITS = 1024, LOOKERS = 4096, ROOMS = 8 };
 
 typedef struct stuck {
   check *check;
@@ -52,8 +53,11 @@ typedef struct stuck {
     uint32_t warp, lanes;
   } lookers[LOOKERS]; /* at words: what they write there themselves lets nobody go */
   uint32_t n_lookers;
-  uint64_t room_launch, room_blocks; /* blocks that are not resident; 0: none */
-  const char *room_kernel;
+  struct room {
+    uint64_t launch, blocks;
+    const char *kernel;
+  } rooms[ROOMS]; /* blocks that are not resident */
+  uint32_t n_rooms;
 } stuck;
 
 static bool is_mbarrier_wait(const party *p) {
@@ -108,9 +112,8 @@ static void settle_block(stuck *s) {
 static void take(void *user, const sim_wait *w) {
   stuck *s = user;
   if (w->kind == SIM_WAIT_ROOM) {
-    if (!s->room_blocks)
-      s->room_launch = w->launch, s->room_kernel = w->place.kernel;
-    s->room_blocks += w->n_blocks;
+    if (s->n_rooms < ROOMS)
+      s->rooms[s->n_rooms++] = (struct room){w->launch, w->n_blocks, w->place.kernel};
     return;
   }
   if (s->n_units && (s->units[0].spot.launch != w->launch || s->units[0].block != w->who->block))
@@ -358,13 +361,53 @@ static void put_launch(const sim_limits *l, const sim_residency *r, text out) {
   }
 }
 
+/* Other launches hold the room that the blocks of `room` need. */
+static void report_crowded(const stuck *s, const party *p, const struct room *room) {
+  sim_residency mine, r;
+  text word, launch;
+  char plain[256];
+  sentence message;
+  const sim_device *d = s->check->device;
+  if (!sim_residency_of(d, p->spot.launch, &mine) || !sim_residency_of(d, room->launch, &r))
+    return;
+  const char *kernel = base_plain_name(room->kernel, plain, sizeof plain) ? plain : room->kernel;
+  put_word(s->check, &p->word, word);
+  snprintf(launch, sizeof launch, "fewer than the %" PRIu64 " blocks of %u threads that wait", mine.resident,
+           mine.need.threads);
+  snprintf(message, sizeof message,
+           "nobody can move any more: %" PRIu64 " threads wait for %s, and %" PRIu64
+           " block%s of %s cannot become resident to "
+           "write it: launches that wait hold the room",
+           p->n_threads, word, room->blocks, room->blocks == 1 ? "" : "s", kernel);
+  report(s, p, NULL,
+         &(check_found){
+             .rule = MUSTER_RULE_DEADLOCK_RESIDENCY,
+             .relation = "launch",
+             .message = message,
+             .missing = "residency",
+             .missing_text =
+                 "launches small enough to be resident together, or stream order in place of the wait",
+             .needed = mine.resident + room->blocks,
+             .fits = mine.resident,
+             .limit = sim_limit_name(mine.fit.limit),
+             .launch_that_fits = launch});
+}
+
 static void report_residency(const stuck *s, const party *p) {
   sim_residency r;
   check_found f = {.rule = MUSTER_RULE_DEADLOCK_RESIDENCY, .relation = "block"};
+  const struct room *room = &s->rooms[0];
   sentence message;
   text launch, word, registers = "";
-  if (!sim_residency_of(s->check->device, s->room_launch, &r))
+  for (uint32_t i = 0; i < s->n_rooms; i++)
+    if (s->rooms[i].launch == p->spot.launch)
+      room = &s->rooms[i];
+  if (!sim_residency_of(s->check->device, room->launch, &r))
     return;
+  if (room->launch != p->spot.launch || r.blocks <= r.fit.blocks) {
+    report_crowded(s, p, room);
+    return;
+  }
   const sim_limits *l = sim_device_limits(s->check->device);
   put_word(s->check, &p->word, word);
   f.needed = r.blocks, f.fits = r.fit.blocks;
@@ -387,14 +430,6 @@ static void report_residency(const stuck *s, const party *p) {
              p->n_threads, word, r.blocks, r.fit.blocks);
     f.missing = "ticket";
     f.missing_text = "block numbers drawn with an atomic when a block begins to run, in place of blockIdx";
-  } else if (s->room_launch != p->spot.launch) {
-    snprintf(message, sizeof message,
-             "nobody can move any more: %" PRIu64
-             " threads wait for %s, and no block of %.100s can become resident to "
-             "write it: the waiting launch holds the room",
-             p->n_threads, word, s->room_kernel);
-    f.missing = "residency";
-    f.missing_text = "launches small enough to be resident together, or stream order in place of the wait";
   } else {
     snprintf(message, sizeof message,
              "nobody can move any more: %" PRIu64
@@ -504,7 +539,7 @@ static void report_launch(const stuck *s, uint64_t launch) {
   if (word && check_is_on(s->check, MUSTER_RULE_BARRIER_UNEVEN) &&
       check_grid_uneven(s->check, launch, true, &uneven, message, sizeof message))
     report(s, word, NULL, &uneven);
-  else if (word && s->room_blocks)
+  else if (word && s->n_rooms)
     report_residency(s, word);
   else if (word)
     report_spin(s, word);

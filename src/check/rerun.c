@@ -169,6 +169,7 @@ void check_set_begin(check *c) {
   sim_stats now;
   sim_device_stats(c->device, &now);
   s->open = true;
+  c->weak_hopeless = false;
   s->began = now.warp_insns;
   s->before = sim_memory_save(c->device);
   s->record = check_record_new(true);

@@ -43,6 +43,7 @@ bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_pla
     p->kind = CHECK_FLIP;
     p->flip = flips[round * 2 + part];
   } else if (part == 3 && round % 2 == 0 && check_record_total(plain)) {
+    pct(plain, 3, p, &random); /* if weak_run.c cannot do anything */
     p->kind = CHECK_WEAK;
     p->nth = round / 2 + 1;
   } else if (part == 3 && round % 2) {

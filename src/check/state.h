@@ -35,6 +35,7 @@ typedef struct check_launch {
   uint32_t ptx;              /* muster_replay_hash of its module */
   const check_array *shared; /* kept for each kernel once */
   uint32_t n_shared;
+  bool selected; /* findings of it are told */
 } check_launch;
 
 check_site check_site_of(check *c, const sim_who *who);
@@ -168,6 +169,7 @@ struct check {
   void *plain[CHECK_N_PARTS]; /* those of the plain run, while a further schedule has its own */
   bool start_order_chosen;    /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
+  struct check_select *select;
   struct check_findings *findings;
   struct check_set *set; /* schedules: rerun.c */
   bool further;          /* a schedule other than the plain run is under way */
@@ -177,6 +179,7 @@ struct check {
   check_spot stray;      /* the first read that did; launch 0: none yet */
   bool stray_early;      /* what it read is stored later */
   bool weak_noted;       /* it was said that some launch is not explored so */
+  bool weak_hopeless;    /* nor is the set at hand */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
@@ -206,6 +209,11 @@ bool check_replay_of(const check *c, uint64_t launch, char id[MUSTER_REPLAY_BYTE
 bool check_found_race(const check *c, uint64_t launch); /* a rule race-* or missing-* was met (finding.c) */
 /* Whether an instruction is one of those of a race: accesses of it are points at which schedules differ. */
 bool check_races_at(const check *c, check_site site);
+
+/* Whether findings of the next launch, of that kernel, are to be told (select.c). */
+bool check_select_launch(check *c, const char *kernel);
+struct check_select *check_select_new(const check_options *o);
+void check_select_free(struct check_select *s);
 
 struct check_places *check_places_new(void);
 void check_places_free(struct check_places *p);

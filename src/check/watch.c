@@ -73,8 +73,9 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
   c->device = d;
   c->places = check_places_new();
   c->findings = check_findings_new();
+  c->select = check_select_new(o);
   c->set = check_set_new(c);
-  bool whole = c->places && c->findings && c->set;
+  bool whole = c->places && c->findings && c->select && c->set;
   c->watcher = (sim_watcher){.user = c, .event = event, .allow = allow};
   for (int i = 0; i < CHECK_N_PARTS; i++) {
     c->parts[i] = parts[i]->new(c);
@@ -95,6 +96,7 @@ void check_free(check *c) {
   check_set_free(c->set);
   check_findings_free(c->findings);
   check_places_free(c->places);
+  check_select_free(c->select);
   free(c);
 }
 

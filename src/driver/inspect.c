@@ -66,6 +66,9 @@ static bool options(check_options *o) {
                        .shard = w->shard,
                        .shards = w->shards,
                        .replay = w->replay,
+                       .kernel_regex = w->kernel_regex,
+                       .launch_skip = w->launch_skip,
+                       .launch_count = w->launch_count,
                        .strict = w->strict,
                        .lockstep = w->lockstep,
                        .allow_missing_acquire = w->allow_missing_acquire};
@@ -145,6 +148,12 @@ static void say_summary(void) {
   free(json);
 }
 
+/* The schedules of this shard: every shards-th, and the plain run, which all begin with. */
+static uint64_t share_of(const muster_check_words *w) {
+  uint64_t mine = w->shard < w->schedules ? (w->schedules - w->shard - 1) / w->shards + 1 : 0;
+  return mine + (w->shard > 0);
+}
+
 void drv_inspect_launched(drv_device *d, const drv_op *op) {
   if (!d->check || !muster_session_has_parent())
     return;
@@ -156,7 +165,7 @@ void drv_inspect_launched(drv_device *d, const drv_op *op) {
   all.ptx_target = target, all.ptx_version = version;
   all.lineinfo &= unit->n_files > 0;
   all.launches++;
-  all.schedules_asked = s->checks.schedules;
+  all.schedules_asked = share_of(&s->checks);
   all.schedules_run = all.schedules_run ? all.schedules_run : 1;
   say_summary();
 }

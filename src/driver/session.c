@@ -117,6 +117,16 @@ static bool option(const char *name, const char *value) {
       session.checks.schedules = n;
     return true;
   }
+  if (strcmp(name, "launch-skip") == 0) {
+    if (number(name, value, 0, UINT64_MAX, &n))
+      session.checks.launch_skip = n;
+    return true;
+  }
+  if (strcmp(name, "launch-count") == 0) {
+    if (number(name, value, 1, UINT64_MAX, &n))
+      session.checks.launch_count = n;
+    return true;
+  }
   if (strcmp(name, "shard") == 0) {
     unsigned long long i, of;
     char behind;
@@ -126,6 +136,8 @@ static bool option(const char *name, const char *value) {
   }
   if (strcmp(name, "rules") == 0)
     return keep(value, &session.checks.rules);
+  if (strcmp(name, "kernel-regex") == 0)
+    return keep(value, &session.checks.kernel_regex);
   if (strcmp(name, "replay") == 0)
     return keep(value, &session.checks.replay);
   if (strcmp(name, "volatile") == 0)

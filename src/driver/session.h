@@ -30,8 +30,9 @@ typedef enum muster_message {
 
 /* What `muster check` was told; words as on the command line, NULL where absent. */
 typedef struct muster_check_words {
-  const char *rules, *replay, *volatiles, *fence_sc;
-  uint64_t schedules, shard, shards; /* 1, 0, 1 unless told */
+  const char *rules, *replay, *volatiles, *fence_sc, *kernel_regex;
+  uint64_t launch_skip, launch_count; /* count 0: all */
+  uint64_t schedules, shard, shards;  /* 1, 0, 1 unless told */
   bool strict, lockstep, allow_missing_acquire;
 } muster_check_words;
 

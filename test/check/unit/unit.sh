@@ -1,20 +1,25 @@
 #!/bin/sh
-# unit.sh MUSTER FILE.ptx...: one small kernel a file, `k`, under muster check, in one block. Its first lines say
+# unit.sh MUSTER FILE.ptx...: one small kernel a file, `k`, under muster check. Its first lines say
 #   // expect: SEVERITY RULE, ...   or   // expect: clean      all findings, each rule once
-#   // options: OPTIONS             of muster check; without --arg the kernel gets a buffer of 64 KiB zeros
+#   // options: OPTIONS             of muster check; without --arg the kernel gets 64 KiB of zeros, without --grid one block
 set -u
 muster=$1
 shift
-report=$(mktemp)
-trap 'rm -f "$report" "$report.text"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+report="$folder/report"
+mkdir "$folder/bin" # a ptxas that fails, so that registers are estimated everywhere
+printf '#!/bin/sh\nexit 1\n' >"$folder/bin/ptxas" && chmod +x "$folder/bin/ptxas"
+export CUDA_PATH="$folder"
 failed=0
 for file; do
   want=$(sed -n 's|^// expect: *||p' "$file") options=$(sed -n 's|^// options: *||p' "$file")
   case $options in *--arg*) ;; *) options="$options --arg zero:65536" ;; esac
+  case $options in *--grid*) ;; *) options="$options --grid 1" ;; esac
   [ "$want" = clean ] && want=''
   : >"$report"
   # shellcheck disable=SC2086 # words
-  timeout 60 "$muster" check --quiet --kernel k --grid 1 --format "json:$report" --format text $options "$file" 2>"$report.text"
+  timeout 60 "$muster" check --quiet --kernel k --format "json:$report" --format text $options "$file" 2>"$report.text"
   code=$?
   found=$(python3 -c 'import json, sys
 report = json.load(open(sys.argv[1]))
