@@ -185,7 +185,8 @@ void check_report(check *c, const check_found *f) {
   snprintf(message, sizeof message, "%s%s", f->message, stray);
   check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
-                        .severity = f->note     ? MUSTER_NOTE
+                        .severity = f->error    ? MUSTER_ERROR
+                                    : f->note   ? MUSTER_NOTE
                                     : f->milder ? MUSTER_WARNING
                                                 : row->severity,
                         .kernel = kernel,

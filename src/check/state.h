@@ -68,6 +68,7 @@ typedef struct check_found {
   muster_rule rule;
   bool milder;          /* a warning where the rule is an error */
   bool note;            /* a note */
+  bool error;           /* an error, whatever the rule */
   const char *relation; /* NULL */
   uint64_t count;       /* how often; 0: once */
   uint64_t launch;      /* 0: of the first side */
