@@ -12,7 +12,7 @@
 enum {
   SLICE = 1 << 16,        /* warp instructions */
   LONGER = 64,            /* a further schedule may take so many times as long as the plain run did, */
-  LONGER_LEAST = 1 << 22, /* and at least so many warp instructions */
+  LONGER_LEAST = 1 << 20, /* and at least so many warp instructions */
   SMALL = 16              /* steps of a set all of whose executions may be tried */
 };
 
