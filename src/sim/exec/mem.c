@@ -8,18 +8,16 @@
 
 /* The addresses of all lanes are base, base + size, ... : returns the memory, or NULL. Only for full warps.
  */
-static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, uint32_t size, bool writes) {
-  const sim_ctx *c = &r->ctx;
+static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const void *lanes, uint32_t size,
+                                    bool writes) {
   uint64_t first, differs = 0;
-  if (c->mask != UINT32_MAX)
-    return NULL;
   if (o->y & SIM_WIDE) {
-    const uint64_t *a = sim_at(c, o->a);
+    const uint64_t *a = lanes;
     first = a[0];
     for (uint32_t i = 0; i < SIM_LANES; i++)
       differs |= a[i] ^ (first + i * size);
   } else {
-    const uint32_t *a = sim_at(c, o->a);
+    const uint32_t *a = lanes;
     uint32_t d = 0, f = a[0];
     for (uint32_t i = 0; i < SIM_LANES; i++)
       d |= a[i] ^ (f + i * size);
@@ -100,35 +98,73 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   return true;
 }
 
-#define LOAD(name, M, D, expr)                                      \
-  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {   \
-    sim_run *r = sim_run_of(c);                                     \
-    D *d = sim_at(c, o->d);                                         \
-    const M *all = (const M *)side_by_side(o, r, sizeof(M), false); \
-    if (all) {                                                      \
-      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {         \
-        M m = all[i];                                               \
-        d[i] = expr;                                                \
-      }                                                             \
-    } else {                                                        \
-      if (!each_by_itself(o, r, sizeof(M), false))                  \
-        return NULL;                                                \
-      if (c->mask == UINT32_MAX)                                    \
-        for (int i = 0; i < SIM_LANES; i++) {                       \
-          M m = *(const M *)r->pointer[i];                          \
-          d[i] = expr;                                              \
-        }                                                           \
-      else                                                          \
-        for (uint32_t left = c->mask; left; left &= left - 1) {     \
-          uint32_t i = sim_first(left);                             \
-          M m = *(const M *)r->pointer[i];                          \
-          d[i] = expr;                                              \
-        }                                                           \
-    }                                                               \
-    if (o->y & SIM_ORDERED)                                         \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                      \
-    return o + 1;                                                   \
+static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t size, bool writes) {
+  return r->ctx.mask == UINT32_MAX ? side_by_side(o, r, sim_at(&r->ctx, o->a), size, writes) : NULL;
+}
+
+/* The way of a gang: `copy` for warps whose memory `all` lies side by side and whose register is at `reg`,
+ * the handler of one warp for others. */
+#define GANG(name, M, register, writes, copy)                                                         \
+  static const sim_op *name##_gang(const sim_op *o, sim_ctx *c) {                                     \
+    sim_run *r = sim_run_of(c);                                                                       \
+    sim_row a = sim_row_of(c, o->a), row = sim_row_of(c, register);                                   \
+    bool full = r->lanes == SIM_LANES * r->warps, one = false;                                        \
+    for (uint32_t left = c->gang, w = 0; left; left >>= 1, w++, a.at += a.step, row.at += row.step) { \
+      if (!(left & 1))                                                                                \
+        continue;                                                                                     \
+      uint8_t *all = full ? side_by_side(o, r, a.at, sizeof(M), writes) : NULL;                       \
+      void *reg = row.at;                                                                             \
+      if (all) {                                                                                      \
+        copy;                                                                                         \
+      } else {                                                                                        \
+        one = true;                                                                                   \
+        sim_gang_one(r, w);                                                                           \
+        if (!name(o, c))                                                                              \
+          return NULL;                                                                                \
+      }                                                                                               \
+    }                                                                                                 \
+    if (one)                                                                                          \
+      sim_gang_all(r);                                                                                \
+    return o + 1;                                                                                     \
   }
+
+#define LOAD(name, M, D, expr)                                     \
+  static inline void copy_##name(D *d, const M *all) {             \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {          \
+      M m = all[i];                                                \
+      d[i] = expr;                                                 \
+    }                                                              \
+  }                                                                \
+  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {  \
+    sim_run *r = sim_run_of(c);                                    \
+    D *d = sim_at(c, o->d);                                        \
+    const M *all = (const M *)all_at_once(o, r, sizeof(M), false); \
+    if (all) {                                                     \
+      copy_##name(d, all);                                         \
+    } else {                                                       \
+      if (!each_by_itself(o, r, sizeof(M), false))                 \
+        return NULL;                                               \
+      if (c->mask == UINT32_MAX)                                   \
+        for (int i = 0; i < SIM_LANES; i++) {                      \
+          M m = *(const M *)r->pointer[i];                         \
+          d[i] = expr;                                             \
+        }                                                          \
+      else                                                         \
+        for (uint32_t left = c->mask; left; left &= left - 1) {    \
+          uint32_t i = sim_first(left);                            \
+          M m = *(const M *)r->pointer[i];                         \
+          d[i] = expr;                                             \
+        }                                                          \
+    }                                                              \
+    if (o->y & SIM_ORDERED)                                        \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                     \
+    return o + 1;                                                  \
+  }                                                                \
+  GANG(load_##name, M, o->d, false, {                              \
+    copy_##name(reg, (const M *)all);                              \
+    if (o->y & SIM_ORDERED)                                        \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                     \
+  })
 
 typedef struct wide {
   uint64_t half[2];
@@ -149,25 +185,33 @@ LOAD(s32_64, int32_t, int64_t, m)
 LOAD(b64, uint64_t, uint64_t, m)
 LOAD(b128, wide, wide, m)
 
-#define STORE(name, M, S)                                                   \
-  static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {          \
-    sim_run *r = sim_run_of(c);                                             \
-    const S *s = sim_at(c, o->b);                                           \
-    M *all = (M *)side_by_side(o, r, sizeof(M), true);                      \
-    if (o->y & SIM_ORDERED)                                                 \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
-    if (all) {                                                              \
-      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i]; \
-      return o + 1;                                                         \
-    }                                                                       \
-    if (!each_by_itself(o, r, sizeof(M), true))                             \
-      return NULL;                                                          \
-    for (uint32_t left = c->mask; left; left &= left - 1) {                 \
-      uint32_t i = sim_first(left);                                         \
-      *(M *)r->pointer[i] = (M)s[i];                                        \
-    }                                                                       \
-    return o + 1;                                                           \
-  }
+#define STORE(name, M, S)                                                 \
+  static inline void spread_##name(M *all, const S *s) {                  \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i]; \
+  }                                                                       \
+  static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {        \
+    sim_run *r = sim_run_of(c);                                           \
+    const S *s = sim_at(c, o->b);                                         \
+    M *all = (M *)all_at_once(o, r, sizeof(M), true);                     \
+    if (o->y & SIM_ORDERED)                                               \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                            \
+    if (all) {                                                            \
+      spread_##name(all, s);                                              \
+      return o + 1;                                                       \
+    }                                                                     \
+    if (!each_by_itself(o, r, sizeof(M), true))                           \
+      return NULL;                                                        \
+    for (uint32_t left = c->mask; left; left &= left - 1) {               \
+      uint32_t i = sim_first(left);                                       \
+      *(M *)r->pointer[i] = (M)s[i];                                      \
+    }                                                                     \
+    return o + 1;                                                         \
+  }                                                                       \
+  GANG(store_##name, M, o->b, true, {                                     \
+    if (o->y & SIM_ORDERED)                                               \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                            \
+    spread_##name((M *)all, reg);                                         \
+  })
 
 STORE(b8, uint8_t, uint32_t)
 STORE(b16, uint16_t, uint32_t)
@@ -184,7 +228,7 @@ STORE(b128, wide, wide)
     sim_run *r = sim_run_of(c);                                             \
     const sim_moves *m = o->more;                                           \
     uint32_t n = m->n;                                                      \
-    const T *all = (const T *)side_by_side(o, r, n * sizeof(T), false);     \
+    const T *all = (const T *)all_at_once(o, r, n * sizeof(T), false);      \
     if (!all && !each_by_itself(o, r, n * sizeof(T), false))                \
       return NULL;                                                          \
     for (uint32_t k = 0; k < n; k++) {                                      \
@@ -204,7 +248,7 @@ STORE(b128, wide, wide)
     sim_run *r = sim_run_of(c);                                             \
     const sim_moves *m = o->more;                                           \
     uint32_t n = m->n;                                                      \
-    T *all = (T *)side_by_side(o, r, n * sizeof(T), true);                  \
+    T *all = (T *)all_at_once(o, r, n * sizeof(T), true);                   \
     if (!all && !each_by_itself(o, r, n * sizeof(T), true))                 \
       return NULL;                                                          \
     if (o->y & SIM_ORDERED)                                                 \
@@ -223,46 +267,51 @@ STORE(b128, wide, wide)
 VECTOR(32, uint32_t)
 VECTOR(64, uint64_t)
 
-static sim_fn *pick_load(const sim_moves *m) {
+#define USE_MEM(op, name) ((op)->fn[SIM_FULL] = (op)->fn[SIM_MASKED] = name, (op)->fn[SIM_GANG] = name##_gang)
+
+static void use_load(sim_op *op, const sim_moves *m) {
   bool s = m->is_signed;
   switch (m->bytes) {
   case 1:
-    return m->reg_bits == 64        ? s ? load_s8_64 : load_u8_64
-           : !s || m->reg_bits == 8 ? load_u8
-           : m->reg_bits == 16      ? load_s8_16
-                                    : load_s8_32;
+    m->reg_bits == 64        ? s ? USE_MEM(op, load_s8_64) : USE_MEM(op, load_u8_64)
+           : !s || m->reg_bits == 8 ? USE_MEM(op, load_u8)
+    : m->reg_bits == 16      ? USE_MEM(op, load_s8_16)
+                             : USE_MEM(op, load_s8_32);
+    break;
   case 2:
-    return m->reg_bits == 64        ? s ? load_s16_64 : load_u16_64
-           : s && m->reg_bits == 32 ? load_s16_32
-                                    : load_u16;
+    m->reg_bits == 64        ? s ? USE_MEM(op, load_s16_64) : USE_MEM(op, load_u16_64)
+           : s && m->reg_bits == 32 ? USE_MEM(op, load_s16_32)
+                             : USE_MEM(op, load_u16);
+    break;
   case 4:
-    return m->reg_bits == 64 ? s ? load_s32_64 : load_u32_64 : load_b32;
+    m->reg_bits == 64 ? s ? USE_MEM(op, load_s32_64) : USE_MEM(op, load_u32_64) : USE_MEM(op, load_b32);
+    break;
   case 8:
-    return load_b64;
+    USE_MEM(op, load_b64);
+    break;
   default:
-    return load_b128;
+    USE_MEM(op, load_b128);
   }
 }
 
-static sim_fn *pick_store(const sim_moves *m) {
+static void use_store(sim_op *op, const sim_moves *m) {
   bool eight = m->lane_bytes == 8;
   switch (m->bytes) {
   case 1:
-    return eight ? store_b8_64 : store_b8;
+    eight ? USE_MEM(op, store_b8_64) : USE_MEM(op, store_b8);
+    break;
   case 2:
-    return eight ? store_b16_64 : store_b16;
+    eight ? USE_MEM(op, store_b16_64) : USE_MEM(op, store_b16);
+    break;
   case 4:
-    return eight ? store_b32_64 : store_b32;
+    eight ? USE_MEM(op, store_b32_64) : USE_MEM(op, store_b32);
+    break;
   case 8:
-    return store_b64;
+    USE_MEM(op, store_b64);
+    break;
   default:
-    return store_b128;
+    USE_MEM(op, store_b128);
   }
-}
-
-static void set(sim_op *op, sim_fn *fast, sim_fn *slow) {
-  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = fast;
-  op->fn[SIM_SLOW] = slow;
 }
 
 bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
@@ -276,14 +325,17 @@ bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_i
   bool slow_only = m->lane_bytes == 16 ? m->bytes != 16 : false;
   if (m->n > 1)
     slow_only = !((m->bytes == 4 && m->lane_bytes == 4) || (m->bytes == 8 && m->lane_bytes == 8));
+  op->fn[SIM_SLOW] = store ? sim_store_slow : sim_load_slow;
   if (slow_only)
-    set(op, store ? sim_store_slow : sim_load_slow, store ? sim_store_slow : sim_load_slow);
+    sim_use_one(op, op->fn[SIM_SLOW]);
   else if (m->n > 1 && store)
-    set(op, m->bytes == 4 ? store_v_32 : store_v_64, sim_store_slow);
+    op->fn[SIM_FULL] = op->fn[SIM_MASKED] = m->bytes == 4 ? store_v_32 : store_v_64;
   else if (m->n > 1)
-    set(op, m->bytes == 4 ? load_v_32 : load_v_64, sim_load_slow);
+    op->fn[SIM_FULL] = op->fn[SIM_MASKED] = m->bytes == 4 ? load_v_32 : load_v_64;
+  else if (store)
+    use_store(op, m);
   else
-    set(op, store ? pick_store(m) : pick_load(m), store ? sim_store_slow : sim_load_slow);
+    use_load(op, m);
   op->d = op->b = m->places[0];
   return true;
 }
