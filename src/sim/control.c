@@ -208,10 +208,9 @@ static const sim_op *always_gang(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t stay = 0, gone = 0, not = (uint32_t)((int32_t)o->a >> 31);
-  sim_row pred = sim_row_of(c, o->a & ~SIM_NOT);
+  uint32_t stay = 0, gone = 0;
   SIM_EACH(w, c->gang) {
-    uint32_t live = r->block->warps[w].live, taken = (*(uint32_t *)(pred.at + pred.step * w) ^ not) & live;
+    uint32_t live = r->block->warps[w].live, taken = sim_pred_in(c, o->a, w) & live;
     stay |= (uint32_t)!taken << w;
     gone |= (uint32_t)(taken == live) << w;
   }
@@ -285,11 +284,10 @@ static const sim_op *guard_slow(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t gang = c->gang, whole = 0, parts = 0, not = (uint32_t)((int32_t)o->a >> 31);
+  uint32_t gang = c->gang, whole = 0, parts = 0;
   uint64_t lanes = r->lanes;
-  sim_row pred = sim_row_of(c, o->a & ~SIM_NOT);
   SIM_EACH(w, gang) {
-    uint32_t live = r->block->warps[w].live, on = (*(uint32_t *)(pred.at + pred.step * w) ^ not) & live;
+    uint32_t live = r->block->warps[w].live, on = sim_pred_in(c, o->a, w) & live;
     whole |= (uint32_t)(on == live) << w;
     parts |= (uint32_t)(on && on != live) << w;
   }

@@ -108,6 +108,14 @@ static inline sim_row sim_row_of(const sim_ctx *c, uint32_t place) {
   return (sim_row){c->base[place & 3] + place, c->step[place & 3]};
 }
 
+/* A predicate in a warp of a gang. */
+static inline uint32_t sim_pred_in(const sim_ctx *c, uint32_t place, uint32_t warp) {
+  sim_row r = sim_row_of(c, place & ~SIM_NOT);
+  uint32_t v;
+  __builtin_memcpy(&v, r.at + r.step * warp, 4);
+  return v ^ (uint32_t)((int32_t)place >> 31);
+}
+
 /* ---- handlers from expressions ----
  * Each defines name_full, name_masked and name_gang. D, A, B, C, E are the types of a lane in memory:
  * uint32_t, int32_t, float for 4-byte places, uint64_t, int64_t, double for 8-byte ones. The expression sees
@@ -209,19 +217,6 @@ static inline sim_row sim_row_of(const sim_ctx *c, uint32_t place) {
     ctx->base[SIM_IN_FRAME] = frame, ctx->base[SIM_IN_WARP] = warp;        \
     return o + 1;                                                          \
   }
-
-/* A comparison, into predicate d and, if it is somewhere, its opposite into e. bool_op, if the instruction
- * has one, is in o->x (PTX_BOOL_*, or 0) and its predicate in o->c. */
-static inline void sim_compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
-  uint32_t n = ~r;
-  if (o->x) {
-    uint32_t q = sim_pred(ctx, o->c);
-    r = o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
-    n = o->x == PTX_BOOL_AND ? n & q : o->x == PTX_BOOL_OR ? n | q : n ^ q;
-  }
-  sim_pred_set(ctx, o->d, r, full);
-  sim_pred_set(ctx, o->e, n, full);
-}
 
 #define SIM_USE(op, name)                                                                                    \
   ((op)->fn[SIM_FULL] = name##_full, (op)->fn[SIM_MASKED] = name##_masked, (op)->fn[SIM_GANG] = name##_gang, \

@@ -341,6 +341,7 @@ typedef struct sim_warp {
   uint32_t groups[SIM_LANES]; /* cp.async groups committed */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
+  char apart[64]; /* so that the same of all warps does not fall into the same lines of a cache */
 } sim_warp;
 enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARPID };
 

@@ -53,12 +53,27 @@ static comparison comparison_of(unsigned cmp, bool is_float) {
 /* o->y of a set: ask for the opposite. */
 #define OPPOSITE 1u
 
-/* r combined with the instruction's predicate, if it has one. */
+/* r combined with the instruction's predicate q, if it has one: the operation is in o->x (PTX_BOOL_*, or 0),
+ * its place in o->c. */
+static inline uint32_t combined_with(const sim_op *o, uint32_t r, uint32_t q) {
+  return !o->x ? r : o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
+}
 static inline uint32_t combined(const sim_op *o, sim_ctx *ctx, uint32_t r) {
-  if (!o->x)
-    return r;
-  uint32_t q = sim_pred(ctx, o->c);
-  return o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
+  return o->x ? combined_with(o, r, sim_pred(ctx, o->c)) : r;
+}
+/* Into predicate d and, if it is somewhere, the opposite into e. */
+static inline void compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
+  uint32_t q = o->x ? sim_pred(ctx, o->c) : 0;
+  sim_pred_set(ctx, o->d, combined_with(o, r, q), full);
+  sim_pred_set(ctx, o->e, combined_with(o, ~r, q), full);
+}
+static inline void compared_in(const sim_op *o, const sim_ctx *ctx, uint32_t warp, uint32_t r, char *d,
+                               char *e) {
+  uint32_t q = o->x ? sim_pred_in(ctx, o->c, warp) : 0;
+  if (o->d != SIM_NOWHERE)
+    *(uint32_t *)d = combined_with(o, r, q);
+  if (o->e != SIM_NOWHERE)
+    *(uint32_t *)e = combined_with(o, ~r, q);
 }
 /* Lanes of o->imm where r is true, else 0. */
 static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
@@ -70,18 +85,37 @@ static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full
   }
 }
 
-#define COMPARE(name, A, expr)                                              \
-  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) {       \
-    const A *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);               \
-    LANE_MASKS(m_);                                                         \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                   \
-      A a = a_[i], b = b_[i];                                               \
-      m_[i] = (expr) ? UINT32_MAX : 0;                                      \
-    }                                                                       \
-    return bits_of_lanes(m_);                                               \
-  }                                                                         \
-  SIM_HANDLER(setp_##name, sim_compared(o, ctx, name##_bits(o, ctx), full)) \
-  SIM_HANDLER(set_##name, set_lanes(o, ctx, name##_bits(o, ctx), full))
+#define COMPARE(name, A, expr)                                                             \
+  static inline uint32_t name##_bits(const A *a_, const A *b_) {                           \
+    LANE_MASKS(m_);                                                                        \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                                  \
+      A a = a_[i], b = b_[i];                                                              \
+      m_[i] = (expr) ? UINT32_MAX : 0;                                                     \
+    }                                                                                      \
+    return bits_of_lanes(m_);                                                              \
+  }                                                                                        \
+  static inline uint32_t name(const sim_op *o, sim_ctx *ctx) {                             \
+    return name##_bits(sim_at(ctx, o->a), sim_at(ctx, o->b));                              \
+  }                                                                                        \
+  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *ctx) {                 \
+    compared(o, ctx, name(o, ctx), 1);                                                     \
+    return o + 1;                                                                          \
+  }                                                                                        \
+  static const sim_op *setp_##name##_masked(const sim_op *o, sim_ctx *ctx) {               \
+    compared(o, ctx, name(o, ctx), 0);                                                     \
+    return o + 1;                                                                          \
+  }                                                                                        \
+  static const sim_op *setp_##name##_gang(const sim_op *o, sim_ctx *ctx) {                 \
+    sim_row a = sim_row_of(ctx, o->a), b = sim_row_of(ctx, o->b);                          \
+    sim_row d = sim_row_of(ctx, o->d), e = sim_row_of(ctx, o->e);                          \
+    for (uint32_t left = ctx->gang, w = 0; left; left >>= 1, w++) {                        \
+      if (left & 1)                                                                        \
+        compared_in(o, ctx, w, name##_bits((const A *)a.at, (const A *)b.at), d.at, e.at); \
+      a.at += a.step, b.at += b.step, d.at += d.step, e.at += e.step;                      \
+    }                                                                                      \
+    return o + 1;                                                                          \
+  }                                                                                        \
+  SIM_HANDLER(set_##name, set_lanes(o, ctx, name(o, ctx), full))
 
 COMPARE(eq_32, uint32_t, a == b)
 COMPARE(eq_64, uint64_t, a == b)

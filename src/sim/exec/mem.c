@@ -6,8 +6,8 @@
 
 #include "sim/machine.h"
 
-/* The addresses of all lanes are base, base + size, ... : returns the memory, or NULL. Only for full warps.
- */
+/* The addresses of all lanes, also of those that take no part, are base, base + size, ... and may be used:
+ * returns the memory, or NULL. */
 static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const void *lanes, uint32_t size,
                                     bool writes) {
   uint64_t first, differs = 0;
@@ -128,42 +128,49 @@ static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t s
     return o + 1;                                                                                     \
   }
 
-#define LOAD(name, M, D, expr)                                     \
-  static inline void copy_##name(D *d, const M *all) {             \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {          \
-      M m = all[i];                                                \
-      d[i] = expr;                                                 \
-    }                                                              \
-  }                                                                \
-  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {  \
-    sim_run *r = sim_run_of(c);                                    \
-    D *d = sim_at(c, o->d);                                        \
-    const M *all = (const M *)all_at_once(o, r, sizeof(M), false); \
-    if (all) {                                                     \
-      copy_##name(d, all);                                         \
-    } else {                                                       \
-      if (!each_by_itself(o, r, sizeof(M), false))                 \
-        return NULL;                                               \
-      if (c->mask == UINT32_MAX)                                   \
-        for (int i = 0; i < SIM_LANES; i++) {                      \
-          M m = *(const M *)r->pointer[i];                         \
-          d[i] = expr;                                             \
-        }                                                          \
-      else                                                         \
-        for (uint32_t left = c->mask; left; left &= left - 1) {    \
-          uint32_t i = sim_first(left);                            \
-          M m = *(const M *)r->pointer[i];                         \
-          d[i] = expr;                                             \
-        }                                                          \
-    }                                                              \
-    if (o->y & SIM_ORDERED)                                        \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                     \
-    return o + 1;                                                  \
-  }                                                                \
-  GANG(load_##name, M, o->d, false, {                              \
-    copy_##name(reg, (const M *)all);                              \
-    if (o->y & SIM_ORDERED)                                        \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                     \
+#define LOAD(name, M, D, expr)                                                       \
+  static inline void copy_##name(D *d, const M *all) {                               \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                            \
+      M m = all[i];                                                                  \
+      d[i] = expr;                                                                   \
+    }                                                                                \
+  }                                                                                  \
+  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {                    \
+    sim_run *r = sim_run_of(c);                                                      \
+    D *d = sim_at(c, o->d);                                                          \
+    const M *all = (const M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), false); \
+    uint32_t mask = c->mask;                                                         \
+    if (all && mask == UINT32_MAX) {                                                 \
+      copy_##name(d, all);                                                           \
+    } else if (all) {                                                                \
+      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                          \
+        M m = all[i];                                                                \
+        D v = expr;                                                                  \
+        d[i] = mask >> i & 1 ? v : d[i];                                             \
+      }                                                                              \
+    } else {                                                                         \
+      if (!each_by_itself(o, r, sizeof(M), false))                                   \
+        return NULL;                                                                 \
+      if (c->mask == UINT32_MAX)                                                     \
+        for (int i = 0; i < SIM_LANES; i++) {                                        \
+          M m = *(const M *)r->pointer[i];                                           \
+          d[i] = expr;                                                               \
+        }                                                                            \
+      else                                                                           \
+        for (uint32_t left = c->mask; left; left &= left - 1) {                      \
+          uint32_t i = sim_first(left);                                              \
+          M m = *(const M *)r->pointer[i];                                           \
+          d[i] = expr;                                                               \
+        }                                                                            \
+    }                                                                                \
+    if (o->y & SIM_ORDERED)                                                          \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                       \
+    return o + 1;                                                                    \
+  }                                                                                  \
+  GANG(load_##name, M, o->d, false, {                                                \
+    copy_##name(reg, (const M *)all);                                                \
+    if (o->y & SIM_ORDERED)                                                          \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                       \
   })
 
 typedef struct wide {
@@ -192,11 +199,17 @@ LOAD(b128, wide, wide, m)
   static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {        \
     sim_run *r = sim_run_of(c);                                           \
     const S *s = sim_at(c, o->b);                                         \
-    M *all = (M *)all_at_once(o, r, sizeof(M), true);                     \
+    M *all = (M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), true);   \
+    uint32_t mask = c->mask;                                              \
     if (o->y & SIM_ORDERED)                                               \
       __atomic_thread_fence(__ATOMIC_ACQ_REL);                            \
-    if (all) {                                                            \
+    if (all && mask == UINT32_MAX) {                                      \
       spread_##name(all, s);                                              \
+      return o + 1;                                                       \
+    }                                                                     \
+    if (all) {                                                            \
+      for (uint32_t left = mask; left; left &= left - 1)                  \
+        all[sim_first(left)] = (M)s[sim_first(left)];                     \
       return o + 1;                                                       \
     }                                                                     \
     if (!each_by_itself(o, r, sizeof(M), true))                           \
