@@ -208,15 +208,16 @@ static const sim_op *always_gang(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t stay = 0, gone = 0;
-  SIM_EACH(w, c->gang) {
-    uint32_t live = r->block->warps[w].live, taken = sim_pred_in(c, o->a, w) & live;
-    stay |= (uint32_t)!taken << w;
-    gone |= (uint32_t)(taken == live) << w;
+  uint32_t stay = 0, gone = 0, gang = c->gang;
+  const sim_warp *v = r->block->warps;
+  for (uint32_t left = gang, w = 0; left; left >>= 1, w++) {
+    uint32_t taken = sim_pred_in(c, o->a, w) & v[w].live, bit = (left & 1) << w;
+    stay |= taken ? 0 : bit;
+    gone |= taken == v[w].live ? bit : 0;
   }
-  if (stay == c->gang)
+  if (stay == gang)
     return o + 1;
-  if (gone == c->gang)
+  if (gone == gang)
     return go_gang(r, o);
   return o->d ? around_gang(r, o, stay, gone) : part_gang(r, o, stay, gone);
 }

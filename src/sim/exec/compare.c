@@ -67,8 +67,8 @@ static inline void compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full)
   sim_pred_set(ctx, o->d, combined_with(o, r, q), full);
   sim_pred_set(ctx, o->e, combined_with(o, ~r, q), full);
 }
-static inline void compared_in(const sim_op *o, const sim_ctx *ctx, uint32_t warp, uint32_t r, char *d,
-                               char *e) {
+static inline __attribute__((always_inline)) void compared_in(const sim_op *o, const sim_ctx *ctx,
+                                                              uint32_t warp, uint32_t r, char *d, char *e) {
   uint32_t q = o->x ? sim_pred_in(ctx, o->c, warp) : 0;
   if (o->d != SIM_NOWHERE)
     *(uint32_t *)d = combined_with(o, r, q);

@@ -119,7 +119,7 @@ static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t s
       } else {                                                                                        \
         one = true;                                                                                   \
         sim_gang_one(r, w);                                                                           \
-        if (!name(o, c))                                                                              \
+        if (!name##_full(o, c))                                                                       \
           return NULL;                                                                                \
       }                                                                                               \
     }                                                                                                 \
@@ -128,49 +128,50 @@ static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t s
     return o + 1;                                                                                     \
   }
 
-#define LOAD(name, M, D, expr)                                                       \
-  static inline void copy_##name(D *d, const M *all) {                               \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                            \
-      M m = all[i];                                                                  \
-      d[i] = expr;                                                                   \
-    }                                                                                \
-  }                                                                                  \
-  static const sim_op *load_##name(const sim_op *o, sim_ctx *c) {                    \
-    sim_run *r = sim_run_of(c);                                                      \
-    D *d = sim_at(c, o->d);                                                          \
-    const M *all = (const M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), false); \
-    uint32_t mask = c->mask;                                                         \
-    if (all && mask == UINT32_MAX) {                                                 \
-      copy_##name(d, all);                                                           \
-    } else if (all) {                                                                \
-      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                          \
-        M m = all[i];                                                                \
-        D v = expr;                                                                  \
-        d[i] = mask >> i & 1 ? v : d[i];                                             \
-      }                                                                              \
-    } else {                                                                         \
-      if (!each_by_itself(o, r, sizeof(M), false))                                   \
-        return NULL;                                                                 \
-      if (c->mask == UINT32_MAX)                                                     \
-        for (int i = 0; i < SIM_LANES; i++) {                                        \
-          M m = *(const M *)r->pointer[i];                                           \
-          d[i] = expr;                                                               \
-        }                                                                            \
-      else                                                                           \
-        for (uint32_t left = c->mask; left; left &= left - 1) {                      \
-          uint32_t i = sim_first(left);                                              \
-          M m = *(const M *)r->pointer[i];                                           \
-          d[i] = expr;                                                               \
-        }                                                                            \
-    }                                                                                \
-    if (o->y & SIM_ORDERED)                                                          \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                       \
-    return o + 1;                                                                    \
-  }                                                                                  \
-  GANG(load_##name, M, o->d, false, {                                                \
-    copy_##name(reg, (const M *)all);                                                \
-    if (o->y & SIM_ORDERED)                                                          \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                       \
+/* Lanes that are not in the unit may be read too, and in a full way written. */
+#define LOAD(name, M, D, expr)                                                                     \
+  static inline void copy_##name(D *d, const M *all, const uint32_t *on) {                         \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                                          \
+      M m = all[i];                                                                                \
+      D v = expr;                                                                                  \
+      d[i] = !on || on[i] ? v : d[i];                                                              \
+    }                                                                                              \
+  }                                                                                                \
+  static inline const sim_op *load_##name##_one(const sim_op *o, sim_ctx *c, const uint32_t *on) { \
+    sim_run *r = sim_run_of(c);                                                                    \
+    D *d = sim_at(c, o->d);                                                                        \
+    const M *all = (const M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), false);               \
+    if (all) {                                                                                     \
+      copy_##name(d, all, on);                                                                     \
+    } else {                                                                                       \
+      if (!each_by_itself(o, r, sizeof(M), false))                                                 \
+        return NULL;                                                                               \
+      if (c->mask == UINT32_MAX)                                                                   \
+        for (int i = 0; i < SIM_LANES; i++) {                                                      \
+          M m = *(const M *)r->pointer[i];                                                         \
+          d[i] = expr;                                                                             \
+        }                                                                                          \
+      else                                                                                         \
+        for (uint32_t left = c->mask; left; left &= left - 1) {                                    \
+          uint32_t i = sim_first(left);                                                            \
+          M m = *(const M *)r->pointer[i];                                                         \
+          d[i] = expr;                                                                             \
+        }                                                                                          \
+    }                                                                                              \
+    if (o->y & SIM_ORDERED)                                                                        \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                     \
+    return o + 1;                                                                                  \
+  }                                                                                                \
+  static const sim_op *load_##name##_full(const sim_op *o, sim_ctx *c) {                           \
+    return load_##name##_one(o, c, NULL);                                                          \
+  }                                                                                                \
+  static const sim_op *load_##name##_masked(const sim_op *o, sim_ctx *c) {                         \
+    return load_##name##_one(o, c, c->lane);                                                       \
+  }                                                                                                \
+  GANG(load_##name, M, o->d, false, {                                                              \
+    copy_##name(reg, (const M *)all, NULL);                                                        \
+    if (o->y & SIM_ORDERED)                                                                        \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                     \
   })
 
 typedef struct wide {
@@ -192,38 +193,35 @@ LOAD(s32_64, int32_t, int64_t, m)
 LOAD(b64, uint64_t, uint64_t, m)
 LOAD(b128, wide, wide, m)
 
-#define STORE(name, M, S)                                                 \
-  static inline void spread_##name(M *all, const S *s) {                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i]; \
-  }                                                                       \
-  static const sim_op *store_##name(const sim_op *o, sim_ctx *c) {        \
-    sim_run *r = sim_run_of(c);                                           \
-    const S *s = sim_at(c, o->b);                                         \
-    M *all = (M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), true);   \
-    uint32_t mask = c->mask;                                              \
-    if (o->y & SIM_ORDERED)                                               \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                            \
-    if (all && mask == UINT32_MAX) {                                      \
-      spread_##name(all, s);                                              \
-      return o + 1;                                                       \
-    }                                                                     \
-    if (all) {                                                            \
-      for (uint32_t left = mask; left; left &= left - 1)                  \
-        all[sim_first(left)] = (M)s[sim_first(left)];                     \
-      return o + 1;                                                       \
-    }                                                                     \
-    if (!each_by_itself(o, r, sizeof(M), true))                           \
-      return NULL;                                                        \
-    for (uint32_t left = c->mask; left; left &= left - 1) {               \
-      uint32_t i = sim_first(left);                                       \
-      *(M *)r->pointer[i] = (M)s[i];                                      \
-    }                                                                     \
-    return o + 1;                                                         \
-  }                                                                       \
-  GANG(store_##name, M, o->b, true, {                                     \
-    if (o->y & SIM_ORDERED)                                               \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                            \
-    spread_##name((M *)all, reg);                                         \
+#define STORE(name, M, S)                                                   \
+  static inline void spread_##name(M *all, const S *s) {                    \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) all[i] = (M)s[i];   \
+  }                                                                         \
+  static const sim_op *store_##name##_masked(const sim_op *o, sim_ctx *c) { \
+    sim_run *r = sim_run_of(c);                                             \
+    const S *s = sim_at(c, o->b);                                           \
+    M *all = (M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), true);     \
+    if (o->y & SIM_ORDERED)                                                 \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
+    if (all && c->mask == UINT32_MAX) {                                     \
+      spread_##name(all, s);                                                \
+      return o + 1;                                                         \
+    }                                                                       \
+    if (!all && !each_by_itself(o, r, sizeof(M), true))                     \
+      return NULL;                                                          \
+    for (uint32_t left = c->mask; left; left &= left - 1) {                 \
+      uint32_t i = sim_first(left);                                         \
+      *(all ? &all[i] : (M *)r->pointer[i]) = (M)s[i];                      \
+    }                                                                       \
+    return o + 1;                                                           \
+  }                                                                         \
+  static const sim_op *store_##name##_full(const sim_op *o, sim_ctx *c) {   \
+    return store_##name##_masked(o, c);                                     \
+  }                                                                         \
+  GANG(store_##name, M, o->b, true, {                                       \
+    if (o->y & SIM_ORDERED)                                                 \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
+    spread_##name((M *)all, reg);                                           \
   })
 
 STORE(b8, uint8_t, uint32_t)
@@ -280,50 +278,42 @@ STORE(b128, wide, wide)
 VECTOR(32, uint32_t)
 VECTOR(64, uint64_t)
 
-#define USE_MEM(op, name) ((op)->fn[SIM_FULL] = (op)->fn[SIM_MASKED] = name, (op)->fn[SIM_GANG] = name##_gang)
-
-static void use_load(sim_op *op, const sim_moves *m) {
+static bool use_load(sim_op *op, const sim_moves *m) {
   bool s = m->is_signed;
   switch (m->bytes) {
   case 1:
-    m->reg_bits == 64        ? s ? USE_MEM(op, load_s8_64) : USE_MEM(op, load_u8_64)
-           : !s || m->reg_bits == 8 ? USE_MEM(op, load_u8)
-    : m->reg_bits == 16      ? USE_MEM(op, load_s8_16)
-                             : USE_MEM(op, load_s8_32);
-    break;
+    return m->reg_bits == 64        ? s ? SIM_USE(op, load_s8_64) : SIM_USE(op, load_u8_64)
+                  : !s || m->reg_bits == 8 ? SIM_USE(op, load_u8)
+           : m->reg_bits == 16      ? SIM_USE(op, load_s8_16)
+                                    : SIM_USE(op, load_s8_32);
   case 2:
-    m->reg_bits == 64        ? s ? USE_MEM(op, load_s16_64) : USE_MEM(op, load_u16_64)
-           : s && m->reg_bits == 32 ? USE_MEM(op, load_s16_32)
-                             : USE_MEM(op, load_u16);
-    break;
+    return m->reg_bits == 64        ? s ? SIM_USE(op, load_s16_64) : SIM_USE(op, load_u16_64)
+                  : s && m->reg_bits == 32 ? SIM_USE(op, load_s16_32)
+                                    : SIM_USE(op, load_u16);
   case 4:
-    m->reg_bits == 64 ? s ? USE_MEM(op, load_s32_64) : USE_MEM(op, load_u32_64) : USE_MEM(op, load_b32);
-    break;
+    return m->reg_bits != 64 ? SIM_USE(op, load_b32)
+           : s               ? SIM_USE(op, load_s32_64)
+                             : SIM_USE(op, load_u32_64);
   case 8:
-    USE_MEM(op, load_b64);
-    break;
+    return SIM_USE(op, load_b64);
   default:
-    USE_MEM(op, load_b128);
+    return SIM_USE(op, load_b128);
   }
 }
 
-static void use_store(sim_op *op, const sim_moves *m) {
+static bool use_store(sim_op *op, const sim_moves *m) {
   bool eight = m->lane_bytes == 8;
   switch (m->bytes) {
   case 1:
-    eight ? USE_MEM(op, store_b8_64) : USE_MEM(op, store_b8);
-    break;
+    return eight ? SIM_USE(op, store_b8_64) : SIM_USE(op, store_b8);
   case 2:
-    eight ? USE_MEM(op, store_b16_64) : USE_MEM(op, store_b16);
-    break;
+    return eight ? SIM_USE(op, store_b16_64) : SIM_USE(op, store_b16);
   case 4:
-    eight ? USE_MEM(op, store_b32_64) : USE_MEM(op, store_b32);
-    break;
+    return eight ? SIM_USE(op, store_b32_64) : SIM_USE(op, store_b32);
   case 8:
-    USE_MEM(op, store_b64);
-    break;
+    return SIM_USE(op, store_b64);
   default:
-    USE_MEM(op, store_b128);
+    return SIM_USE(op, store_b128);
   }
 }
 
