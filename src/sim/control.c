@@ -637,9 +637,29 @@ static const sim_op *end(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
+/* Of a gang: the whole block ends at once, as a rule. */
+static const sim_op *end_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  sim_block *b = r->block;
+  if (r->lanes != b->live)
+    return sim_gang_apart(o, c);
+  sim_counted(r, o, o);
+  SIM_EACH(w, c->gang) {
+    sim_warp *v = &b->warps[w];
+    sim_unit *u = &v->units[sim_first(v->used)];
+    if (u->probe)
+      sim_probe_spoil(u->probe);
+    v->live = v->used = v->ready = 0;
+  }
+  b->live = b->ready = 0;
+  if (b->cluster)
+    sim_cluster_exit(r, b, (uint32_t)r->lanes);
+  return NULL;
+}
+
 void sim_make_return(sim_op *op, const sim_func *f) {
   sim_use_one(op, f->decl->entry ? end : leave);
-  op->fn[SIM_GANG] = sim_gang_apart;
+  op->fn[SIM_GANG] = f->decl->entry ? end_gang : sim_gang_apart;
 }
 
 static pass make_pass(sim_build *w, const ptx_body *b, const ptx_operand *o, const ptx_var *formal) {
@@ -778,6 +798,7 @@ bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     break;
   case PTX_OP_exit_ctl:
     sim_use_one(op, end);
+    op->fn[SIM_GANG] = end_gang;
     break;
   case PTX_OP_trap_ctl:
     sim_use_one(op, trap);

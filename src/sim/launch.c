@@ -160,16 +160,16 @@ static void block_free(sim_block *b) {
   free(b);
 }
 
-static void cluster_free(sim_cluster *k) {
-  free(k->blocks);
-  free(k);
-}
-
 void sim_grid_free(sim_device *d, sim_grid *g) {
   while (g->spare) {
     sim_block *b = g->spare;
     g->spare = b->next;
     block_free(b);
+  }
+  while (g->spare_clusters) {
+    sim_cluster *k = g->spare_clusters;
+    g->spare_clusters = k->next;
+    free(k);
   }
   while (g->stores) {
     sim_store *s = g->stores;
@@ -300,7 +300,8 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->at_cluster = w->cluster_phase = 0;
   w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
-  memset(w->groups, 0, sizeof w->groups);
+  for (uint32_t i = 0; i < SIM_LANES; i++)
+    w->groups[i] = 0;
   if (f->stack_top != SIM_NOWHERE)
     for (uint32_t i = 0; i < SIM_LANES; i++)
       ((uint32_t *)(w->regs + f->stack_top))[i] = f->local_bytes;
@@ -431,7 +432,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
-  b->ready = b->asleep = b->turn = 0;
+  b->ready = b->asleep = b->turn = b->open = 0;
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
@@ -551,17 +552,26 @@ static sim_block *new_block(sim_grid *g) {
   return b;
 }
 
+static sim_cluster *new_cluster(sim_grid *g) {
+  sim_cluster *k = g->spare_clusters;
+  if (k)
+    g->spare_clusters = k->next;
+  else if (!(k = malloc(sizeof *k + g->cluster_blocks * sizeof k->blocks[0])))
+    return NULL;
+  *k = (sim_cluster){.n_blocks = g->cluster_blocks, .live = g->n_threads * g->cluster_blocks};
+  memset(k->blocks, 0, g->cluster_blocks * sizeof k->blocks[0]);
+  return k;
+}
+
 /* The n-th cluster of a grid becomes resident. */
 static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t *sms) {
   const uint32_t *grid = g->launch.grid, *dim = g->cluster_dim;
   uint32_t across[3];
   for (int k = 0; k < 3; k++)
     across[k] = grid[k] / dim[k];
-  sim_cluster *cluster = calloc(1, sizeof *cluster);
-  if (!cluster || !(cluster->blocks = calloc(g->cluster_blocks, sizeof *cluster->blocks)))
-    return free(cluster), false;
-  cluster->n_blocks = g->cluster_blocks;
-  cluster->live = g->n_threads * g->cluster_blocks;
+  sim_cluster *cluster = new_cluster(g);
+  if (!cluster)
+    return false;
   for (uint32_t rank = 0; rank < g->cluster_blocks; rank++) {
     sim_block *b = new_block(g);
     if (!b)
@@ -673,7 +683,8 @@ bool sim_block_end(sim_run *r, sim_block *b) {
       k->blocks[n]->next = g->spare;
       g->spare = k->blocks[n];
     }
-    cluster_free(k);
+    k->next = g->spare_clusters;
+    g->spare_clusters = k;
   }
   return g->done == g->n_blocks;
 }
@@ -688,7 +699,7 @@ void sim_drop_all(sim_device *d) {
     if (++k->n_ended == k->n_blocks) {
       for (uint32_t n = 0; n < k->n_blocks; n++)
         block_free(k->blocks[n]);
-      cluster_free(k);
+      free(k);
     }
   }
   while (d->grids) {

@@ -355,10 +355,11 @@ typedef struct sim_barrier {
 } sim_barrier;
 
 typedef struct sim_cluster {
+  struct sim_cluster *next; /* spare */
   uint32_t n_blocks, n_ended;
-  struct sim_block **blocks; /* by rank; they stay until the last has ended */
-  uint32_t live, arrived;    /* threads */
+  uint32_t live, arrived; /* threads */
   uint64_t phase;
+  struct sim_block *blocks[]; /* by rank; they stay until the last has ended */
 } sim_cluster;
 
 typedef struct sim_block {
@@ -378,6 +379,7 @@ typedef struct sim_block {
   uint32_t shared_bytes;
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
+  uint32_t open; /* barriers that somebody has arrived at */
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
   char *frames; /* their registers, one behind the other */
@@ -403,7 +405,8 @@ typedef struct sim_grid {
   uint64_t params; /* address */
   uint64_t workspace;
   bool told, watched;
-  sim_block *spare;         /* ended blocks, to be used again */
+  sim_block *spare; /* ended blocks and clusters, to be used again */
+  sim_cluster *spare_clusters;
   struct sim_store *stores; /* and their memory */
 } sim_grid;
 
