@@ -439,6 +439,12 @@ struct sim_device {
 };
 
 #define SIM_FRAMES_MAX (256u << 20) /* bytes of registers of one warp */
+/* Where an op's memory was. */
+typedef struct sim_last {
+  const sim_op *op;
+  const uint8_t *at;
+} sim_last;
+
 typedef struct sim_run {
   sim_ctx ctx; /* first: a sim_ctx * is a sim_run * */
   sim_device *device;
@@ -466,6 +472,7 @@ typedef struct sim_run {
   uint64_t ticks;  /* how far its clock is ahead of its own instructions */
   sim_stats stats; /* its part of the device's */
   sim_fault fault;
+  sim_last last[16]; /* by op */
   uint64_t address[SIM_LANES] __attribute__((aligned(64)));
   uint8_t *pointer[SIM_LANES];
 } sim_run;

@@ -38,10 +38,6 @@ static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const voi
   if ((o->y & SIM_SPACES) != SIM_LOCAL && at < r->memory->bytes && bytes <= r->memory->bytes - at &&
       sim_granule_ok(r->memory->granules[at / SIM_GRANULE], writes) &&
       sim_granule_ok(r->memory->granules[(at + bytes - 1) / SIM_GRANULE], writes)) {
-    const char *next =
-        (const char *)(uintptr_t)address + bytes; /* where the next warp's turn will want to be */
-    __builtin_prefetch(next);
-    __builtin_prefetch(next + 64);
     return (uint8_t *)(uintptr_t)address;
   }
   return NULL;
@@ -102,19 +98,33 @@ static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t s
   return r->ctx.mask == UINT32_MAX ? side_by_side(o, r, sim_at(&r->ctx, o->a), size, writes) : NULL;
 }
 
+/* How far the memory of an op is from where it was when the op was last carried out: in a loop, that is where
+ * it will be next time. */
+static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
+  sim_last *l = &r->last[(uintptr_t)o / sizeof *o % BASE_COUNT(r->last)];
+  uintptr_t far = l->op == o ? (uintptr_t)at - (uintptr_t)l->at : 0;
+  *l = (sim_last){o, at};
+  return far;
+}
+
 /* The way of a gang: `copy` for warps whose memory `all` lies side by side and whose register is at `reg`,
  * the handler of one warp for others. */
 #define GANG(name, M, register, writes, copy)                                                         \
   static const sim_op *name##_gang(const sim_op *o, sim_ctx *c) {                                     \
     sim_run *r = sim_run_of(c);                                                                       \
     sim_row a = sim_row_of(c, o->a), row = sim_row_of(c, register);                                   \
-    bool full = r->lanes == SIM_LANES * r->warps, one = false;                                        \
+    bool full = r->lanes == SIM_LANES * r->warps, first = true, one = false;                          \
+    uintptr_t ahead = 0;                                                                              \
     for (uint32_t left = c->gang, w = 0; left; left >>= 1, w++, a.at += a.step, row.at += row.step) { \
       if (!(left & 1))                                                                                \
         continue;                                                                                     \
       uint8_t *all = full ? side_by_side(o, r, a.at, sizeof(M), writes) : NULL;                       \
       void *reg = row.at;                                                                             \
       if (all) {                                                                                      \
+        if (first)                                                                                    \
+          ahead = stride(r, o, all), first = false;                                                   \
+        for (uint32_t at = 0; at < SIM_LANES * sizeof(M); at += 64)                                   \
+          __builtin_prefetch((const void *)((uintptr_t)all + ahead + at));                            \
         copy;                                                                                         \
       } else {                                                                                        \
         one = true;                                                                                   \
