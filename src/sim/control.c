@@ -208,12 +208,22 @@ static const sim_op *always_gang(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t stay = 0, gone = 0, gang = c->gang;
-  const sim_warp *v = r->block->warps;
+  uint32_t stay = 0, gone = 0, gang = c->gang, any = 0, all = UINT32_MAX;
+  uint32_t not = (uint32_t)((int32_t)o->a >> 31);
+  sim_row pred = sim_row_of(c, o->a & ~SIM_NOT);
   for (uint32_t left = gang, w = 0; left; left >>= 1, w++) {
-    uint32_t taken = sim_pred_in(c, o->a, w) & v[w].live, bit = (left & 1) << w;
-    stay |= taken ? 0 : bit;
-    gone |= taken == v[w].live ? bit : 0;
+    uint32_t taken = *(const uint32_t *)(pred.at + pred.step * w) ^ not;
+    any |= left & 1 ? taken : 0;
+    all &= left & 1 ? taken : UINT32_MAX;
+  }
+  if (!any)
+    return o + 1;
+  if (all == UINT32_MAX)
+    return go_gang(r, o);
+  SIM_EACH(w, gang) {
+    uint32_t live = r->block->warps[w].live, taken = sim_pred_in(c, o->a, w) & live;
+    stay |= (uint32_t)!taken << w;
+    gone |= (uint32_t)(taken == live) << w;
   }
   if (stay == gang)
     return o + 1;

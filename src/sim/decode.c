@@ -104,6 +104,11 @@ static const char *refusal(sim_build *w, const ptx_insn *i) {
   return copy;
 }
 
+static void fold(const sim_build *w, const sim_fold *fold, sim_op *op) {
+  op->c = w->f->reg[fold->base], op->e = w->f->reg[fold->index];
+  op->y |= SIM_FOLDED | (fold->indexed ? SIM_INDEXED : 0) | (fold->is_signed ? SIM_SIGNED : 0);
+}
+
 static void put_branch(sim_build *w, uint32_t insn, uint32_t pred, uint32_t target) {
   sim_func *f = w->f;
   sim_op op = {.insn = insn, .imm = target, .x = sim_order_of(f, target), .y = sim_order_of(f, insn + 1)};
@@ -145,6 +150,10 @@ static void put_insn(sim_build *w, uint32_t n) {
     return;
   if (w->blocks && !op.fn[SIM_GANG])
     op.fn[SIM_GANG] = sim_gang_apart;
+  if (w->f->left_out[n])
+    op.fn[SIM_GANG] = sim_gang_pass;
+  if (w->f->folds[n].base != PTX_NONE)
+    fold(w, &w->f->folds[n], &op);
   if (guard == SIM_NOWHERE) {
     sim_emit(w, &op);
   } else if (w->blocks) {

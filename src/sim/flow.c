@@ -242,6 +242,8 @@ static void find_ranges(liveness *l) {
       l->guarded = i->guard != PTX_NONE;
       sim_each_reg(f, i, range_written, l);
       sim_each_reg(f, i, range_read, l);
+      if (f->folds[n].base != PTX_NONE)
+        extend(l, f->folds[n].index, l->at);
     }
   }
   if (!f->decl->entry)
@@ -327,6 +329,7 @@ void sim_flow(sim_func *f) {
   f->reg = base_alloc_array(&f->code->arena, b->n_regs + 1, sizeof *f->reg);
   memset(f->reg, 0xff, (b->n_regs + 1) * sizeof *f->reg);
   find_uniform(f, &scratch);
+  sim_fold_addresses(f, &scratch);
   f->live_words = b->n_regs / 64 + 1;
   f->live = base_alloc_array(&f->code->arena, (size_t)b->n_blocks * f->live_words + 1, sizeof *f->live);
   liveness l = {.f = f,

@@ -77,6 +77,11 @@ const sim_op *sim_gang_each(const sim_op *o, sim_ctx *c) {
   return next;
 }
 
+const sim_op *sim_gang_pass(const sim_op *o, sim_ctx *c) {
+  (void)c;
+  return o + 1;
+}
+
 const sim_op *sim_gang_apart(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   uint32_t gang = c->gang, from = r->from, on = 0;
@@ -161,10 +166,7 @@ static int64_t run_gang(sim_run *r, sim_block *b, uint32_t gang, int64_t budget)
 
 void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang, int64_t budget) {
   r->progress = true;
-  while (budget > 0 && !r->fault.kind) {
-    uint32_t now = lowest(r, b, gang);
-    if (!now)
-      break;
+  r->other_key = UINT64_MAX;
+  for (uint32_t now = gang; now && budget > 0 && !r->fault.kind; now = lowest(r, b, gang))
     budget -= run_gang(r, b, now, budget);
-  }
 }

@@ -81,6 +81,13 @@ typedef struct sim_table {
   } to[];
 } sim_table;
 
+/* How a gang's access comes by its address without the sum: fold.c. */
+typedef struct sim_fold {
+  uint32_t base, index; /* registers; base PTX_NONE: it does not */
+  bool indexed;         /* index is a number of elements of 32 bits, else an offset of 64 */
+  bool is_signed;
+} sim_fold;
+
 /* One function of a kernel, decoded. */
 struct sim_func {
   sim_code *code;
@@ -96,7 +103,9 @@ struct sim_func {
   uint32_t *vars;  /* of body variable: offset in local memory, or place of the address of a shared one */
   uint64_t *live;  /* a bit for each register: live at the head of a block, n_blocks rows */
   uint32_t live_words;
-  uint8_t *hoisted; /* of instruction: its value is the same in the whole block */
+  uint8_t *hoisted;  /* of instruction: its value is the same in the whole block */
+  uint8_t *left_out; /* of instruction: a gang does without */
+  sim_fold *folds;   /* of instruction */
   uint32_t frame_bytes;
   uint32_t local_bytes; /* own variables, parameters, arguments of its calls */
   uint32_t link;        /* place of sim_link columns; SIM_NOWHERE in a kernel */
@@ -216,6 +225,9 @@ uint32_t sim_pool_place(sim_code *c,
                         uint32_t lane_bytes); /* new room in the block pool; 0: for a predicate */
 #define SIM_BIT(set, i) ((set)[(i) / 64] >> ((i) % 64) & 1)
 #define SIM_BIT_SET(set, i) ((set)[(i) / 64] |= UINT64_C(1) << ((i) % 64))
+
+/* fold.c: fills left_out and folds, before registers have places. */
+void sim_fold_addresses(sim_func *f, base_arena *scratch);
 
 /* ------------------------------------------------------------------ decode.c and its parts */
 
@@ -541,6 +553,7 @@ void sim_gang_all(sim_run *r);             /* the gang again */
 /* Ways of a gang for ops that have none. */
 sim_fn sim_gang_each;  /* that only go on, to where they all go on */
 sim_fn sim_gang_apart; /* that may stop */
+sim_fn sim_gang_pass;  /* that a gang leaves out */
 
 /* probe.c */
 enum { SIM_PROBE_INSNS = 65536 };
@@ -622,7 +635,10 @@ enum {
   SIM_SHARED = 4,
   SIM_LOCAL = 8,
   SIM_GENERIC = 12,
-  SIM_SPACES = 12
+  SIM_SPACES = 12,
+  SIM_FOLDED = 16,  /* in a gang, the address is base c plus the lanes of e, */
+  SIM_INDEXED = 32, /* which are numbers of elements, */
+  SIM_SIGNED = 64   /* with a sign */
 };
 
 sim_moves *sim_moves_new(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op,

@@ -85,36 +85,40 @@ static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full
   }
 }
 
-#define COMPARE(name, A, expr)                                                             \
-  static inline uint32_t name##_bits(const A *a_, const A *b_) {                           \
-    LANE_MASKS(m_);                                                                        \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                                  \
-      A a = a_[i], b = b_[i];                                                              \
-      m_[i] = (expr) ? UINT32_MAX : 0;                                                     \
-    }                                                                                      \
-    return bits_of_lanes(m_);                                                              \
-  }                                                                                        \
-  static inline uint32_t name(const sim_op *o, sim_ctx *ctx) {                             \
-    return name##_bits(sim_at(ctx, o->a), sim_at(ctx, o->b));                              \
-  }                                                                                        \
-  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *ctx) {                 \
-    compared(o, ctx, name(o, ctx), 1);                                                     \
-    return o + 1;                                                                          \
-  }                                                                                        \
-  static const sim_op *setp_##name##_masked(const sim_op *o, sim_ctx *ctx) {               \
-    compared(o, ctx, name(o, ctx), 0);                                                     \
-    return o + 1;                                                                          \
-  }                                                                                        \
-  static const sim_op *setp_##name##_gang(const sim_op *o, sim_ctx *ctx) {                 \
-    sim_row a = sim_row_of(ctx, o->a), b = sim_row_of(ctx, o->b);                          \
-    sim_row d = sim_row_of(ctx, o->d), e = sim_row_of(ctx, o->e);                          \
-    for (uint32_t left = ctx->gang, w = 0; left; left >>= 1, w++) {                        \
-      if (left & 1)                                                                        \
-        compared_in(o, ctx, w, name##_bits((const A *)a.at, (const A *)b.at), d.at, e.at); \
-      a.at += a.step, b.at += b.step, d.at += d.step, e.at += e.step;                      \
-    }                                                                                      \
-    return o + 1;                                                                          \
-  }                                                                                        \
+#define COMPARE(name, A, expr)                                               \
+  static inline uint32_t name##_bits(const A *a_, const A *b_) {             \
+    LANE_MASKS(m_);                                                          \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                    \
+      A a = a_[i], b = b_[i];                                                \
+      m_[i] = (expr) ? UINT32_MAX : 0;                                       \
+    }                                                                        \
+    return bits_of_lanes(m_);                                                \
+  }                                                                          \
+  static inline uint32_t name(const sim_op *o, sim_ctx *ctx) {               \
+    return name##_bits(sim_at(ctx, o->a), sim_at(ctx, o->b));                \
+  }                                                                          \
+  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *ctx) {   \
+    compared(o, ctx, name(o, ctx), 1);                                       \
+    return o + 1;                                                            \
+  }                                                                          \
+  static const sim_op *setp_##name##_masked(const sim_op *o, sim_ctx *ctx) { \
+    compared(o, ctx, name(o, ctx), 0);                                       \
+    return o + 1;                                                            \
+  }                                                                          \
+  static const sim_op *setp_##name##_gang(const sim_op *o, sim_ctx *ctx) {   \
+    sim_row a = sim_row_of(ctx, o->a), b = sim_row_of(ctx, o->b);            \
+    sim_row d = sim_row_of(ctx, o->d), e = sim_row_of(ctx, o->e);            \
+    bool plain = !o->x && o->d != SIM_NOWHERE && o->e == SIM_NOWHERE;        \
+    for (uint32_t left = ctx->gang, w = 0; left; left >>= 1, w++) {          \
+      uint32_t bits = name##_bits((const A *)a.at, (const A *)b.at);         \
+      if (plain && left & 1)                                                 \
+        *(uint32_t *)d.at = bits;                                            \
+      else if (left & 1)                                                     \
+        compared_in(o, ctx, w, bits, d.at, e.at);                            \
+      a.at += a.step, b.at += b.step, d.at += d.step, e.at += e.step;        \
+    }                                                                        \
+    return o + 1;                                                            \
+  }                                                                          \
   SIM_HANDLER(set_##name, set_lanes(o, ctx, name(o, ctx), full))
 
 COMPARE(eq_32, uint32_t, a == b)

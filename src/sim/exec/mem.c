@@ -6,41 +6,49 @@
 
 #include "sim/machine.h"
 
-/* The addresses of all lanes, also of those that take no part, are base, base + size, ... and may be used:
- * returns the memory, or NULL. */
-static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const void *lanes, uint32_t size,
-                                    bool writes) {
-  uint64_t first, differs = 0;
-  if (o->y & SIM_WIDE) {
-    const uint64_t *a = lanes;
-    first = a[0];
-    for (uint32_t i = 0; i < SIM_LANES; i++)
-      differs |= a[i] ^ (first + i * size);
-  } else {
-    const uint32_t *a = lanes;
-    uint32_t d = 0, f = a[0];
-    for (uint32_t i = 0; i < SIM_LANES; i++)
-      d |= a[i] ^ (f + i * size);
-    first = f, differs = d;
-  }
-  if (differs)
-    return NULL;
-  uint64_t address = first + (uint64_t)(int64_t)(int32_t)o->x, bytes = (uint64_t)size * SIM_LANES;
+/* Lanes are a[0], a[0] + size, a[0] + 2 * size, ... */
+static inline bool rises_64(const uint64_t *a, uint32_t size) {
+  uint64_t differs = 0;
+  for (uint32_t i = 0; i < SIM_LANES; i++)
+    differs |= a[i] ^ (a[0] + i * size);
+  return !differs;
+}
+static inline bool rises_32(const uint32_t *a, uint32_t size) {
+  uint32_t differs = 0;
+  for (uint32_t i = 0; i < SIM_LANES; i++)
+    differs |= a[i] ^ (a[0] + i * size);
+  return !differs;
+}
+
+/* The memory of all lanes, one behind the other from `first` (and the op's offset) on, if it may be used;
+ * else NULL. */
+static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, uint64_t first, uint32_t size,
+                              bool writes) {
+  uint64_t address = first + (uint64_t)(int64_t)(int32_t)offset, bytes = (uint64_t)size * SIM_LANES;
   if (address & (size - 1))
     return NULL;
-  if ((o->y & SIM_SPACES) == SIM_SHARED) {
-    if (!(o->y & SIM_WIDE))
+  if ((how & SIM_SPACES) == SIM_SHARED) {
+    if (!(how & SIM_WIDE))
       address = (uint32_t)address;
     return address >= r->grid->shared_begin && address + bytes <= r->shared_bytes ? r->shared + address
                                                                                   : NULL;
   }
-  uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
-  if ((o->y & SIM_SPACES) != SIM_LOCAL && at < r->memory->bytes && bytes <= r->memory->bytes - at &&
-      sim_granule_ok(r->memory->granules[at / SIM_GRANULE], writes) &&
-      sim_granule_ok(r->memory->granules[(at + bytes - 1) / SIM_GRANULE], writes)) {
-    return (uint8_t *)(uintptr_t)address;
-  }
-  return NULL;
+  const sim_memory *m = r->memory;
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  bool ok = (how & SIM_SPACES) != SIM_LOCAL && at < m->bytes && bytes <= m->bytes - at &&
+            sim_granule_ok(m->granules[at / SIM_GRANULE], writes) &&
+            sim_granule_ok(m->granules[(at + bytes - 1) / SIM_GRANULE], writes);
+  return ok ? (uint8_t *)(uintptr_t)address : NULL;
+}
+
+/* The addresses of all lanes, also of those that take no part, are base, base + size, ... and may be used:
+ * returns the memory, or NULL. */
+static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const void *lanes, uint32_t size,
+                                    bool writes) {
+  bool wide = o->y & SIM_WIDE;
+  if (wide ? !rises_64(lanes, size) : !rises_32(lanes, size))
+    return NULL;
+  return usable(o->y, o->x, r, wide ? *(const uint64_t *)lanes : *(const uint32_t *)lanes, size, writes);
 }
 
 /* Fills r->pointer of the lanes of the mask. */
@@ -107,28 +115,61 @@ static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
   return far;
 }
 
+/* Where the elements of a warp of a gang begin, if they lie side by side: an address, which may not be
+ * usable, or 0. lanes: addresses, or what fold.c made of them. */
+static inline uint64_t run_of(uint32_t how, const void *lanes, uint64_t base, uint32_t size) {
+  if (how & SIM_INDEXED) {
+    const uint32_t *a = lanes;
+    uint32_t last = a[0] + SIM_LANES - 1; /* an index that wraps does not go on in memory */
+    bool wraps = how & SIM_SIGNED ? (int32_t)last < (int32_t)a[0] : last < a[0];
+    uint64_t first = how & SIM_SIGNED ? (uint64_t)(int64_t)(int32_t)a[0] : a[0];
+    return !wraps && rises_32(a, 1) ? base + first * size : 0;
+  }
+  if (how & SIM_WIDE)
+    return rises_64(lanes, size) ? base + *(const uint64_t *)lanes : 0;
+  return rises_32(lanes, size) ? *(const uint32_t *)lanes : 0;
+}
+
+/* The sums that a gang did without, for the warp that has its turn. */
+static void unfold(const sim_op *o, sim_ctx *c, uint32_t size) {
+  const void *lanes = sim_at(c, o->e);
+  uint64_t *address = sim_at(c, o->a), base = *(const uint64_t *)sim_at(c, o->c);
+  for (uint32_t i = 0; i < SIM_LANES; i++) {
+    uint32_t index = ((const uint32_t *)lanes)[i];
+    uint64_t offset = !(o->y & SIM_INDEXED) ? ((const uint64_t *)lanes)[i]
+                      : o->y & SIM_SIGNED   ? (uint64_t)(int64_t)(int32_t)index * size
+                                            : (uint64_t)index * size;
+    address[i] = base + offset;
+  }
+}
+
 /* The way of a gang: `copy` for warps whose memory `all` lies side by side and whose register is at `reg`,
  * the handler of one warp for others. */
 #define GANG(name, M, register, writes, copy)                                                         \
   static const sim_op *name##_gang(const sim_op *o, sim_ctx *c) {                                     \
     sim_run *r = sim_run_of(c);                                                                       \
-    sim_row a = sim_row_of(c, o->a), row = sim_row_of(c, register);                                   \
+    const uint32_t how = o->y, offset = o->x, bytes = SIM_LANES * sizeof(M);                          \
+    sim_row a = sim_row_of(c, how & SIM_FOLDED ? o->e : o->a), row = sim_row_of(c, register);         \
+    uint64_t base = how & SIM_FOLDED ? *(const uint64_t *)sim_at(c, o->c) : 0;                        \
     bool full = r->lanes == SIM_LANES * r->warps, first = true, one = false;                          \
     uintptr_t ahead = 0;                                                                              \
     for (uint32_t left = c->gang, w = 0; left; left >>= 1, w++, a.at += a.step, row.at += row.step) { \
       if (!(left & 1))                                                                                \
         continue;                                                                                     \
-      uint8_t *all = full ? side_by_side(o, r, a.at, sizeof(M), writes) : NULL;                       \
+      uint64_t at = full ? run_of(how, a.at, base, sizeof(M)) : 0;                                    \
+      uint8_t *all = at ? usable(how, offset, r, at, sizeof(M), writes) : NULL;                       \
       void *reg = row.at;                                                                             \
       if (all) {                                                                                      \
         if (first)                                                                                    \
           ahead = stride(r, o, all), first = false;                                                   \
-        for (uint32_t at = 0; at < SIM_LANES * sizeof(M); at += 64)                                   \
-          __builtin_prefetch((const void *)((uintptr_t)all + ahead + at));                            \
+        for (uint32_t line = 0; line < bytes; line += 64)                                             \
+          __builtin_prefetch((const void *)((uintptr_t)all + ahead + line));                          \
         copy;                                                                                         \
       } else {                                                                                        \
         one = true;                                                                                   \
         sim_gang_one(r, w);                                                                           \
+        if (how & SIM_FOLDED)                                                                         \
+          unfold(o, c, sizeof(M));                                                                    \
         if (!name##_full(o, c))                                                                       \
           return NULL;                                                                                \
       }                                                                                               \
