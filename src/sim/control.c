@@ -180,7 +180,8 @@ static const sim_op *part_gang(sim_run *r, const sim_op *o, uint32_t stay, uint3
 
 static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
   sim_ctx *c = &r->ctx;
-  uint32_t gang = c->gang;
+  uint32_t gang = c->gang, warps = r->warps;
+  uint64_t lanes = r->lanes;
   sim_counted(r, o, o->target);
   r->budget -= o->d;
   SIM_EACH(w, gang & ~stay & ~gone) {
@@ -199,7 +200,7 @@ static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uin
     r->warp_insns += (uint64_t)o->d * r->warps;
     r->thread_insns += o->d * r->lanes;
   }
-  sim_gang_set(r, gang);
+  c->gang = gang, r->warps = warps, r->lanes = lanes;
   return arrive_gang(r, o);
 }
 

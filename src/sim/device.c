@@ -108,6 +108,7 @@ void sim_device_free(sim_device *d) {
   if (!d)
     return;
   sim_drop_all(d);
+  sim_spare_free(d);
   sim_workers_free(d->workers);
   sim_memory_end(&d->memory);
   mtx_destroy(&d->lock);

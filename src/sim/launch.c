@@ -161,16 +161,6 @@ static void block_free(sim_block *b) {
 }
 
 void sim_grid_free(sim_device *d, sim_grid *g) {
-  while (g->spare) {
-    sim_block *b = g->spare;
-    g->spare = b->next;
-    block_free(b);
-  }
-  while (g->spare_clusters) {
-    sim_cluster *k = g->spare_clusters;
-    g->spare_clusters = k->next;
-    free(k);
-  }
   while (g->stores) {
     sim_store *s = g->stores;
     g->stores = s->next;
@@ -536,31 +526,56 @@ static void ring_remove(sim_device *d, sim_block *b) {
   d->n_resident--;
 }
 
-static sim_block *new_block(sim_grid *g) {
-  sim_block *b = g->spare;
-  if (b) {
-    g->spare = b->next;
-    b->started = b->ended = false;
-    return b;
-  }
-  b = calloc(1, sizeof *b);
-  if (b) {
-    b->grid = g;
-    b->n_threads = g->n_threads;
-    b->n_warps = (g->n_threads + SIM_WARP - 1) / SIM_WARP;
-  }
+static sim_block *new_block(sim_device *d, sim_grid *g) {
+  sim_block *b = d->spare;
+  if (b)
+    d->spare = b->next;
+  else if (!(b = calloc(1, sizeof *b)))
+    return NULL;
+  b->grid = g;
+  b->n_threads = g->n_threads;
+  b->n_warps = (g->n_threads + SIM_WARP - 1) / SIM_WARP;
+  b->started = b->ended = false;
   return b;
 }
 
-static sim_cluster *new_cluster(sim_grid *g) {
-  sim_cluster *k = g->spare_clusters;
+/* Clusters of one block are kept, too. */
+static sim_cluster *new_cluster(sim_device *d, const sim_grid *g) {
+  uint32_t n = g->cluster_blocks;
+  sim_cluster *k = n == 1 ? d->spare_clusters : NULL;
   if (k)
-    g->spare_clusters = k->next;
-  else if (!(k = malloc(sizeof *k + g->cluster_blocks * sizeof k->blocks[0])))
+    d->spare_clusters = k->next;
+  else if (!(k = malloc(sizeof *k + n * sizeof k->blocks[0])))
     return NULL;
-  *k = (sim_cluster){.n_blocks = g->cluster_blocks, .live = g->n_threads * g->cluster_blocks};
-  memset(k->blocks, 0, g->cluster_blocks * sizeof k->blocks[0]);
+  *k = (sim_cluster){.n_blocks = n, .live = g->n_threads * n};
+  memset(k->blocks, 0, n * sizeof k->blocks[0]);
   return k;
+}
+
+static void cluster_release(sim_device *d, sim_cluster *k) {
+  for (uint32_t n = 0; n < k->n_blocks; n++) {
+    k->blocks[n]->next = d->spare;
+    d->spare = k->blocks[n];
+  }
+  if (k->n_blocks > 1) {
+    free(k);
+  } else {
+    k->next = d->spare_clusters;
+    d->spare_clusters = k;
+  }
+}
+
+void sim_spare_free(sim_device *d) {
+  while (d->spare) {
+    sim_block *b = d->spare;
+    d->spare = b->next;
+    block_free(b);
+  }
+  while (d->spare_clusters) {
+    sim_cluster *k = d->spare_clusters;
+    d->spare_clusters = k->next;
+    free(k);
+  }
 }
 
 /* The n-th cluster of a grid becomes resident. */
@@ -569,11 +584,11 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
   uint32_t across[3];
   for (int k = 0; k < 3; k++)
     across[k] = grid[k] / dim[k];
-  sim_cluster *cluster = new_cluster(g);
+  sim_cluster *cluster = new_cluster(d, g);
   if (!cluster)
     return false;
   for (uint32_t rank = 0; rank < g->cluster_blocks; rank++) {
-    sim_block *b = new_block(g);
+    sim_block *b = new_block(d, g);
     if (!b)
       return false;
     b->id[0] = (uint32_t)(n % across[0]) * dim[0] + rank % dim[0];
@@ -678,14 +693,8 @@ bool sim_block_end(sim_run *r, sim_block *b) {
   ring_remove(d, b);
   g->resident--;
   g->done++;
-  if (++k->n_ended == k->n_blocks) {
-    for (uint32_t n = 0; n < k->n_blocks; n++) {
-      k->blocks[n]->next = g->spare;
-      g->spare = k->blocks[n];
-    }
-    k->next = g->spare_clusters;
-    g->spare_clusters = k;
-  }
+  if (++k->n_ended == k->n_blocks)
+    cluster_release(d, k);
   return g->done == g->n_blocks;
 }
 

@@ -417,9 +417,7 @@ typedef struct sim_grid {
   uint64_t params; /* address */
   uint64_t workspace;
   bool told, watched;
-  sim_block *spare; /* ended blocks and clusters, to be used again */
-  sim_cluster *spare_clusters;
-  struct sim_store *stores; /* and their memory */
+  struct sim_store *stores; /* memory of blocks that ended, to be used again */
 } sim_grid;
 
 typedef struct sim_sm {
@@ -433,6 +431,8 @@ struct sim_device {
   sim_memory memory;
   sim_sm *sms;
   sim_grid *grids, **grids_end;
+  sim_block *spare; /* ended blocks and clusters, to be used again */
+  sim_cluster *spare_clusters;
   sim_block *current; /* whose turn it is in the ring */
   uint64_t n_resident;
   uint64_t next_grid, next_module;
@@ -593,6 +593,7 @@ void sim_block_enter(sim_run *r, sim_block *b); /* r runs it now */
 bool sim_block_end(sim_run *r, sim_block *b);   /* true: its grid has ended */
 void sim_grid_free(sim_device *d, sim_grid *g);
 void sim_drop_all(sim_device *d);
+void sim_spare_free(sim_device *d);
 void sim_sms_fill(sim_device *d);
 void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks,
                  sim_need *out);

@@ -6,25 +6,24 @@
 
 #include "sim/machine.h"
 
-/* Lanes are a[0], a[0] + size, a[0] + 2 * size, ... */
-static inline bool rises_64(const uint64_t *a, uint32_t size) {
+/* Lanes are a[0], a[0] + step, a[0] + 2 * step, ... */
+static inline bool rises_64(const uint64_t *a, uint32_t step) {
   uint64_t differs = 0;
   for (uint32_t i = 0; i < SIM_LANES; i++)
-    differs |= a[i] ^ (a[0] + i * size);
+    differs |= a[i] ^ (a[0] + i * step);
   return !differs;
 }
-static inline bool rises_32(const uint32_t *a, uint32_t size) {
+static inline bool rises_32(const uint32_t *a, uint32_t step) {
   uint32_t differs = 0;
   for (uint32_t i = 0; i < SIM_LANES; i++)
-    differs |= a[i] ^ (a[0] + i * size);
+    differs |= a[i] ^ (a[0] + i * step);
   return !differs;
 }
 
-/* The memory of all lanes, one behind the other from `first` (and the op's offset) on, if it may be used;
- * else NULL. */
+/* Memory from `first` (and the op's offset) on, n elements, if it may be used; else NULL. */
 static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, uint64_t first, uint32_t size,
-                              bool writes) {
-  uint64_t address = first + (uint64_t)(int64_t)(int32_t)offset, bytes = (uint64_t)size * SIM_LANES;
+                              uint32_t n, bool writes) {
+  uint64_t address = first + (uint64_t)(int64_t)(int32_t)offset, bytes = (uint64_t)size * n;
   if (address & (size - 1))
     return NULL;
   if ((how & SIM_SPACES) == SIM_SHARED) {
@@ -41,14 +40,15 @@ static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, u
   return ok ? (uint8_t *)(uintptr_t)address : NULL;
 }
 
-/* The addresses of all lanes, also of those that take no part, are base, base + size, ... and may be used:
- * returns the memory, or NULL. */
-static inline uint8_t *side_by_side(const sim_op *o, const sim_run *r, const void *lanes, uint32_t size,
-                                    bool writes) {
+/* All lanes, also those that take no part, want elements that follow each other (step: their size), or the
+ * same one (0), and they may be used: returns the memory, or NULL. */
+static inline uint8_t *in_step(const sim_op *o, const sim_run *r, uint32_t step, uint32_t size, bool writes) {
+  const void *lanes = sim_at(&r->ctx, o->a);
   bool wide = o->y & SIM_WIDE;
-  if (wide ? !rises_64(lanes, size) : !rises_32(lanes, size))
+  if (wide ? !rises_64(lanes, step) : !rises_32(lanes, step))
     return NULL;
-  return usable(o->y, o->x, r, wide ? *(const uint64_t *)lanes : *(const uint32_t *)lanes, size, writes);
+  return usable(o->y, o->x, r, wide ? *(const uint64_t *)lanes : *(const uint32_t *)lanes, size,
+                step ? SIM_LANES : 1, writes);
 }
 
 /* Fills r->pointer of the lanes of the mask. */
@@ -102,10 +102,6 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   return true;
 }
 
-static inline uint8_t *all_at_once(const sim_op *o, const sim_run *r, uint32_t size, bool writes) {
-  return r->ctx.mask == UINT32_MAX ? side_by_side(o, r, sim_at(&r->ctx, o->a), size, writes) : NULL;
-}
-
 /* How far the memory of an op is from where it was when the op was last carried out: in a loop, that is where
  * it will be next time. */
 static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
@@ -157,7 +153,7 @@ static void unfold(const sim_op *o, sim_ctx *c, uint32_t size) {
       if (!(left & 1))                                                                                \
         continue;                                                                                     \
       uint64_t at = full ? run_of(how, a.at, base, sizeof(M)) : 0;                                    \
-      uint8_t *all = at ? usable(how, offset, r, at, sizeof(M), writes) : NULL;                       \
+      uint8_t *all = at ? usable(how, offset, r, at, sizeof(M), SIM_LANES, writes) : NULL;            \
       void *reg = row.at;                                                                             \
       if (all) {                                                                                      \
         if (first)                                                                                    \
@@ -191,9 +187,13 @@ static void unfold(const sim_op *o, sim_ctx *c, uint32_t size) {
   static inline const sim_op *load_##name##_one(const sim_op *o, sim_ctx *c, const uint32_t *on) { \
     sim_run *r = sim_run_of(c);                                                                    \
     D *d = sim_at(c, o->d);                                                                        \
-    const M *all = (const M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), false);               \
+    const M *all = (const M *)in_step(o, r, sizeof(M), sizeof(M), false);                          \
     if (all) {                                                                                     \
       copy_##name(d, all, on);                                                                     \
+    } else if ((all = (const M *)in_step(o, r, 0, sizeof(M), false))) {                            \
+      M m = *all;                                                                                  \
+      D v = expr;                                                                                  \
+      SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) d[i] = !on || on[i] ? v : d[i];          \
     } else {                                                                                       \
       if (!each_by_itself(o, r, sizeof(M), false))                                                 \
         return NULL;                                                                               \
@@ -251,7 +251,7 @@ LOAD(b128, wide, wide, m)
   static const sim_op *store_##name##_masked(const sim_op *o, sim_ctx *c) { \
     sim_run *r = sim_run_of(c);                                             \
     const S *s = sim_at(c, o->b);                                           \
-    M *all = (M *)side_by_side(o, r, sim_at(c, o->a), sizeof(M), true);     \
+    M *all = (M *)in_step(o, r, sizeof(M), sizeof(M), true);                \
     if (o->y & SIM_ORDERED)                                                 \
       __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
     if (all && c->mask == UINT32_MAX) {                                     \
@@ -285,46 +285,47 @@ STORE(b64, uint64_t, uint64_t)
 STORE(b128, wide, wide)
 
 /* Vectors of 4- or 8-byte elements in registers of that size; others take the slow way. */
-#define VECTOR(name, T)                                                     \
-  static const sim_op *load_v_##name(const sim_op *o, sim_ctx *c) {         \
-    sim_run *r = sim_run_of(c);                                             \
-    const sim_moves *m = o->more;                                           \
-    uint32_t n = m->n;                                                      \
-    const T *all = (const T *)all_at_once(o, r, n * sizeof(T), false);      \
-    if (!all && !each_by_itself(o, r, n * sizeof(T), false))                \
-      return NULL;                                                          \
-    for (uint32_t k = 0; k < n; k++) {                                      \
-      T *d = sim_at(c, m->places[k]);                                       \
-      if (all)                                                              \
-        for (uint32_t i = 0; i < SIM_LANES; i++)                            \
-          d[i] = all[i * n + k];                                            \
-      else                                                                  \
-        for (uint32_t left = c->mask; left; left &= left - 1)               \
-          d[sim_first(left)] = ((const T *)r->pointer[sim_first(left)])[k]; \
-    }                                                                       \
-    if (o->y & SIM_ORDERED)                                                 \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
-    return o + 1;                                                           \
-  }                                                                         \
-  static const sim_op *store_v_##name(const sim_op *o, sim_ctx *c) {        \
-    sim_run *r = sim_run_of(c);                                             \
-    const sim_moves *m = o->more;                                           \
-    uint32_t n = m->n;                                                      \
-    T *all = (T *)all_at_once(o, r, n * sizeof(T), true);                   \
-    if (!all && !each_by_itself(o, r, n * sizeof(T), true))                 \
-      return NULL;                                                          \
-    if (o->y & SIM_ORDERED)                                                 \
-      __atomic_thread_fence(__ATOMIC_ACQ_REL);                              \
-    for (uint32_t k = 0; k < n; k++) {                                      \
-      const T *s = sim_at(c, m->places[k]);                                 \
-      if (all)                                                              \
-        for (uint32_t i = 0; i < SIM_LANES; i++)                            \
-          all[i * n + k] = s[i];                                            \
-      else                                                                  \
-        for (uint32_t left = c->mask; left; left &= left - 1)               \
-          ((T *)r->pointer[sim_first(left)])[k] = s[sim_first(left)];       \
-    }                                                                       \
-    return o + 1;                                                           \
+#define VECTOR(name, T)                                                                               \
+  static const sim_op *load_v_##name(const sim_op *o, sim_ctx *c) {                                   \
+    sim_run *r = sim_run_of(c);                                                                       \
+    const sim_moves *m = o->more;                                                                     \
+    uint32_t n = m->n;                                                                                \
+    const T *all =                                                                                    \
+        c->mask == UINT32_MAX ? (const T *)in_step(o, r, n * sizeof(T), n * sizeof(T), false) : NULL; \
+    if (!all && !each_by_itself(o, r, n * sizeof(T), false))                                          \
+      return NULL;                                                                                    \
+    for (uint32_t k = 0; k < n; k++) {                                                                \
+      T *d = sim_at(c, m->places[k]);                                                                 \
+      if (all)                                                                                        \
+        for (uint32_t i = 0; i < SIM_LANES; i++)                                                      \
+          d[i] = all[i * n + k];                                                                      \
+      else                                                                                            \
+        for (uint32_t left = c->mask; left; left &= left - 1)                                         \
+          d[sim_first(left)] = ((const T *)r->pointer[sim_first(left)])[k];                           \
+    }                                                                                                 \
+    if (o->y & SIM_ORDERED)                                                                           \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                        \
+    return o + 1;                                                                                     \
+  }                                                                                                   \
+  static const sim_op *store_v_##name(const sim_op *o, sim_ctx *c) {                                  \
+    sim_run *r = sim_run_of(c);                                                                       \
+    const sim_moves *m = o->more;                                                                     \
+    uint32_t n = m->n;                                                                                \
+    T *all = c->mask == UINT32_MAX ? (T *)in_step(o, r, n * sizeof(T), n * sizeof(T), true) : NULL;   \
+    if (!all && !each_by_itself(o, r, n * sizeof(T), true))                                           \
+      return NULL;                                                                                    \
+    if (o->y & SIM_ORDERED)                                                                           \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                        \
+    for (uint32_t k = 0; k < n; k++) {                                                                \
+      const T *s = sim_at(c, m->places[k]);                                                           \
+      if (all)                                                                                        \
+        for (uint32_t i = 0; i < SIM_LANES; i++)                                                      \
+          all[i * n + k] = s[i];                                                                      \
+      else                                                                                            \
+        for (uint32_t left = c->mask; left; left &= left - 1)                                         \
+          ((T *)r->pointer[sim_first(left)])[k] = s[sim_first(left)];                                 \
+    }                                                                                                 \
+    return o + 1;                                                                                     \
   }
 VECTOR(32, uint32_t)
 VECTOR(64, uint64_t)
