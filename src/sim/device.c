@@ -227,7 +227,7 @@ void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum) {
       left &= ~(UINT32_C(1) << w) & ~gang;
       b->turn = w + 1;
       if (gang)
-        sim_gang_run(r, b, gang, SIM_WARP_QUANTUM);
+        sim_gang_run(r, b, gang);
       else
         sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
       left &= b->ready;

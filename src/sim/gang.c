@@ -164,7 +164,8 @@ static int64_t run_gang(sim_run *r, sim_block *b, uint32_t gang, int64_t budget)
   return used;
 }
 
-void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang, int64_t budget) {
+void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang) {
+  int64_t budget = SIM_GANG_QUANTUM;
   r->progress = true;
   r->other_key = UINT64_MAX;
   for (uint32_t now = gang; now && budget > 0 && !r->fault.kind; now = lowest(r, b, gang))

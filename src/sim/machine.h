@@ -542,10 +542,10 @@ static inline bool sim_watches(const sim_run *r, uint32_t what) {
 
 /* gang.c: warps that go together, as many as have their registers in the first-level cache. Warps of a block
  * are bits. */
-enum { SIM_GANG_BYTES = 24 << 10 };
+enum { SIM_GANG_BYTES = 24 << 10, SIM_GANG_QUANTUM = 4 * SIM_WARP_QUANTUM };
 uint32_t sim_gang_of(const sim_run *r, sim_block *b, uint32_t first,
                      uint32_t among); /* who may go with warp `first`, and it; 0: it goes alone */
-void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang, int64_t budget);
+void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang);
 void sim_gang_set(sim_run *r, uint32_t gang); /* from now on these */
 void sim_gang_at(sim_run *r, uint32_t gang, const sim_op *pc, uint32_t order);
 void sim_gang_one(sim_run *r, uint32_t w); /* for a handler that is not a gang's; r->lanes is the caller's */
