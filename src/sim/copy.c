@@ -321,6 +321,7 @@ bool sim_select_copy(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   switch (i->op) {
   case PTX_OP_cp_async_group:
   case PTX_OP_cp_bulk_group:
+    w->code->commits = true;
     return sim_use_one(op, commit);
   case PTX_OP_cp_async_wait:
   case PTX_OP_cp_bulk_wait:

@@ -290,8 +290,8 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->at_cluster = w->cluster_phase = 0;
   w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
-  for (uint32_t i = 0; i < SIM_LANES; i++)
-    w->groups[i] = 0;
+  if (c->commits)
+    memset(w->groups, 0, sizeof w->groups);
   if (f->stack_top != SIM_NOWHERE)
     for (uint32_t i = 0; i < SIM_LANES; i++)
       ((uint32_t *)(w->regs + f->stack_top))[i] = f->local_bytes;
@@ -423,8 +423,9 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   b->shared_bytes = g->shared_bytes;
   b->started = true;
   b->ready = b->asleep = b->turn = b->open = 0;
+  memset(b->barriers, 0, sizeof b->barriers);
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
-    b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
+    b->barriers[k].lanes = b->barrier_lanes + k * b->n_warps;
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
   if (!g->shared_begin)
     memset(b->shared, 0, g->shared_bytes - g->need.shared);

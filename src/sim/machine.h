@@ -169,8 +169,9 @@ struct sim_code {
   uint32_t stack_bytes, stack_frames; /* local memory and register frames with all calls */
   uint32_t next_order;
   uint32_t local_bytes, largest_frame;
-  bool calls_indirectly, deep, uses_grid_workspace, uses_reserved,
-      reads_clock; /* deep: the stack's size is not known before */
+  bool calls_indirectly, uses_grid_workspace, uses_reserved, reads_clock;
+  bool deep;    /* the stack's size is not known before */
+  bool commits; /* groups of cp.async */
   uint32_t sreg_places[PTX_SREG_LANEMASK_GT - PTX_SREG_LANEMASK_EQ + 2]; /* constant vectors, once made */
   const char *refused;
   uint32_t refused_line;

@@ -8,6 +8,8 @@
  * Invariant: every live lane is in exactly one unit; ready, asleep and at_warp name the units in these
  * states.
  */
+#include <string.h>
+
 #include "sim/machine.h"
 
 void sim_mask_set(sim_run *r, uint32_t mask) {
@@ -43,10 +45,8 @@ sim_unit *sim_unit_new(sim_warp *w, uint32_t lanes, const sim_unit *like) {
   sim_unit *u = &w->units[k];
   w->used |= UINT32_C(1) << k;
   sim_probe *p = u->probe; /* kept for whoever uses the unit next */
-  if (like)
-    *u = *like;
-  else
-    *u = (sim_unit){.turn = SIM_UNIT_TURN};
+  static const sim_unit fresh = {.turn = SIM_UNIT_TURN};
+  memcpy(u, like ? like : &fresh, sizeof *u);
   u->probe = p;
   u->mask = lanes;
   u->loop = NULL, u->loops = 0, u->naps = 0, u->polls = false;
