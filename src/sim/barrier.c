@@ -162,6 +162,7 @@ static const sim_op *bar_gang(const sim_op *o, sim_ctx *c) {
   if (number >= SIM_BARRIERS || b->barriers[number].have || r->lanes != b->live)
     return sim_gang_apart(o, c);
   b->barriers[number].phase++;
+  sim_counted(r, o, o + 1);
   return o + 1;
 }
 
