@@ -11,6 +11,50 @@ demo_part() {
   tail -1 build/demo.log | sed 's/^/    /'
 }
 
+# demo_check WHAT EXPECTED WORD...: says what comes, runs muster check with the words, shows what it says. EXPECTED is
+# a rule that must be found, or clean.
+demo_check() {
+  what=$1 expected=$2
+  shift 2
+  say ""
+  say "$what"
+  say "  \$ muster check $*"
+  code=0
+  $muster check --format text --format json:build/demo.json "$@" >build/demo.log 2>build/demo.messages || code=$?
+  sed 's/^/    /' build/demo.messages
+  case "$expected" in
+  clean) [ $code -eq 0 ] ;;
+  *) [ $code -eq 1 ] && grep -q "\"rule\":\"$expected\"" build/demo.json ;;
+  esac || { cat build/demo.log; die "the demo failed: muster check $*"; }
+}
+
+# What needs no CUDA compiler, and is there before one is.
+demo_at_once() {
+  say "muster check runs an unmodified CUDA program, or one kernel, on a CPU device and says where its synchronisation"
+  say "is wrong. It needs no GPU."
+  demo_check "A word and a flag, in PTX written by hand: nothing makes the word visible before the flag." missing-release \
+    --kernel handover --grid 2 --block 1 --arg zero:12 examples/check/handover.ptx
+}
+
+# The barrier for groups of blocks as it was published, and as it is right.
+demo_group_barrier() {
+  if [ -n "$(find_nvcc)" ]; then
+    demo_check "The barrier for groups of blocks in its published form: the block does not converge before thread 0 arrives." \
+      missing-release build/examples/1-group-barrier/broken/no_convergence 1
+    demo_check "The same barrier repaired: a __syncthreads() before the arrival." clean \
+      build/examples/1-group-barrier/reset_segments 4 4 1 128 1 1
+    demo_check "After a barrier of the whole grid each thread adds its neighbour's element, which the neighbour changes." \
+      race-global build/examples/2-sync-and-atomics/broken/grid_neighbour
+  else
+    demo_check "The barrier for groups of blocks in its published form: the block does not converge before thread 0 arrives." \
+      missing-release --kernel reset --grid 4 --block 128 --cooperative --arg zero:2048 --arg u32:512 --arg zero:4 \
+      --arg u32:2 --arg zero:4 examples/1-group-barrier/broken/no_convergence.cu
+    demo_check "The same barrier repaired: a __syncthreads() before the arrival." clean \
+      --kernel normalise --grid 4,2 --block 1024 --cooperative --arg random:u32:16000 --arg u32:2 --arg u32:4000 \
+      --arg u32:3 --arg zero:4096 --arg zero:1024 examples/1-group-barrier/small_batch.cu
+  fi
+}
+
 # The bytes of FILE, counted by a kernel of the tour that reads the file as its buffer.
 demo_histogram() {
   bytes=$(wc -c <"$1")
@@ -52,7 +96,9 @@ demo_group() {
 }
 
 demo_without_gpu() { # demo_without_gpu FILE
-  say "No GPU is needed for what follows: the CPU device of muster runs CUDA programs as nvcc made them."
+  demo_group_barrier
+  say ""
+  say "The CPU device runs CUDA programs as nvcc made them: muster run."
   if [ -n "$(find_nvcc)" ]; then
     demo_part "A barrier for groups of blocks beside the barrier of the whole grid, 4 x 32 blocks of 128 threads:" \
       $muster run build/examples/1-group-barrier/reset_segments

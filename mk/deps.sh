@@ -62,11 +62,30 @@ fetch_nvcc() {
   mv "$toolchain.part" "$toolchain"
 }
 
-# need build|test|full|fuzz|bench: everything that the step needs is here afterwards, or it has said why not.
+# The same in the background, for the time between the two calls.
+fetching=
+fetch_begin() {
+  [ -z "$(find_nvcc)" ] || return 0
+  install_packages pip3:python3-pip
+  { fetch_nvcc </dev/null >build/fetch.log 2>&1 || true; } &
+  fetching=$!
+}
+fetch_end() {
+  [ -z "$fetching" ] || wait "$fetching" || true
+  fetching=
+}
+
+install_packages() { # install_packages COMMAND:PACKAGE...: those that are missing
+  # shellcheck disable=SC2046 # one word a package
+  install_debian $(packages_for "$@")
+}
+
+# need device|build|test|full|fuzz|bench: everything that the step needs is here afterwards, or it has said why not.
+# The device alone needs no nvcc.
 need() {
   mkdir -p build
   pip=
-  [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
+  [ "$1" = device ] || [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
   tools=
   case "$1" in
   test) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
@@ -75,13 +94,14 @@ need() {
   bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;
   esac
   # A machine with a GPU and no package registry runs the tour without the CPU device.
-  have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev $tools"
+  have_gpu || tools="zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev $tools"
   libraries=
-  for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev; do
+  have_gpu || for pair in zstd.h:libzstd-dev lz4.h:liblz4-dev jansson.h:libjansson-dev; do
     printf '#include <%s>\n' "${pair%%:*}" | cc -E -x c - >/dev/null 2>&1 || libraries="$libraries ${pair#*:}"
   done
   # shellcheck disable=SC2046,SC2086 # one word a package
   install_debian $libraries $(packages_for cc:gcc c++:g++ cmake:cmake make:make $pip $tools)
+  [ "$1" != device ] || return 0
   if [ -z "$(find_nvcc)" ] && ! fetch_nvcc; then
     say "No nvcc here and none from PyPI (build/pip.log): going on with clang-19, plain C kernels only"
     # shellcheck disable=SC2046

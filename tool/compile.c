@@ -164,6 +164,10 @@ static int compile(const char *file, tool_artifact what, const tool_options *o, 
   words w = {.n = 0};
   bool plain_c = tool_has_suffix(file, ".c");
   char *compiler = plain_c ? find_clang() : find_nvcc();
+  if (!compiler && what == TOOL_MODULE && !plain_c) { /* kernels that are C as well need no nvcc */
+    compiler = find_clang();
+    plain_c = compiler != NULL;
+  }
   if (!compiler) {
     tool_error(plain_c ? "%s: no clang found (clang-19 in PATH) that compiles plain C for nvptx64"
                        : "%s: no nvcc found: not in PATH, CUDA_PATH or /usr/local/cuda",

@@ -88,7 +88,13 @@ static void entry(const char *left, const char *text, const char *default_text) 
 }
 
 static void options(tool_command command) {
-  enum { RUN = 1 << TOOL_RUN, INFO = 1 << TOOL_INFO, PLAN = 1 << TOOL_PLAN };
+  enum {
+    RUN = 1 << TOOL_RUN,
+    CHECK = 1 << TOOL_CHECK,
+    MERGE = 1 << TOOL_MERGE,
+    INFO = 1 << TOOL_INFO,
+    PLAN = 1 << TOOL_PLAN
+  };
   static const struct {
     const char *section; /* or an option: */
     const char *name, *argument;
@@ -119,7 +125,7 @@ static void options(tool_command command) {
 void tool_help_command(tool_command command) {
   usages(command);
   options(command);
-  if (command == TOOL_RUN) {
+  if (command == TOOL_RUN || command == TOOL_CHECK) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");
 #define SPEC(form, what) entry(form, what, NULL);
 #include "specs.def"

@@ -144,7 +144,7 @@ static void rules(bool json) {
     severity severity;
     const char *what;
   } rows[] = {
-#define RULE(id, severity, what) {id, severity, what},
+#define RULE(name, id, severity, what) {id, severity, what},
 #include "muster/rules.def"
   };
   if (json)

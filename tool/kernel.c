@@ -176,6 +176,9 @@ int tool_kernel(const tool_options *o) {
     code = launch(o, device, kernel, parameters);
   if (code == TOOL_OK)
     code = write_outs(o, device);
+  for (size_t i = 0; device && i < o->arg.n; i++)
+    if (args[i].kind == TOOL_ARG_BUFFER && args[i].address)
+      muster_free(device, args[i].address);
   free(parameters);
   muster_close(device);
   return code;

@@ -8,6 +8,10 @@ static int dispatch(tool_command command, const tool_options *o) {
   switch (command) {
   case TOOL_RUN:
     return tool_run(o);
+  case TOOL_CHECK:
+    return tool_check(o);
+  case TOOL_MERGE:
+    return tool_merge(o);
   case TOOL_INFO:
     return tool_info(o);
   case TOOL_PLAN:

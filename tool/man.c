@@ -95,6 +95,13 @@ int main(void) {
             "The program needs no GPU, no driver and no other build: programs of nvcc run as they are, with "
             "the static "
             "or the shared CUDA runtime. What the device does not model is refused by name.");
+  paragraph("muster check runs it in the same way and watches: races under the PTX memory consistency model, "
+            "missing "
+            "fences, barriers and warp masks, hangs, accesses outside of memory, values that nobody wrote. "
+            "It names both "
+            "places, both threads and the edge that is missing. The rules are in doc/rules.md (muster info "
+            "--rules), the "
+            "report's formats in doc/report.md.");
   paragraph(
       "muster stays the parent of the program. Its own text goes to standard error, each line beginning with "
       "muster:, and the program's streams stay as they are. Fully static and setuid programs cannot be "
@@ -114,7 +121,7 @@ int main(void) {
             "with .npy the "
             "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
   heading("EXIT STATUS");
-  paragraph("That of the program, and:");
+  paragraph("Of muster run that of the program, and:");
   item("124", "the time limit is over, or the program can be proven to hang");
   item("125", "muster itself failed, or something that is not modelled was refused and the program would "
               "have ended with 0");
@@ -124,13 +131,30 @@ int main(void) {
   item("2", "a usage error: nothing was started");
   paragraph("With --kernel: 0, or 1 if a launch failed; 2 if the kernel is not in the file or the arguments "
             "do not fit it.");
+  paragraph("Of muster check and muster merge the first that applies, with the report's verdict:");
+  item("2", "a usage error: nothing was started");
+  item("125", "muster itself failed");
+  item("126, 127", "the program, the kernel's file or the report cannot be run or read, or is not there");
+  item("1 (findings)", "there is an error or a warning; --error-exitcode changes the code");
+  item("3 (inconclusive)", "something could not be judged, or nothing was launched");
+  item("4 (failed)", "the program did not end with 0; its own exit code is in the report");
+  item("0 (clean)", "none of these; notes change nothing");
+  heading("SUPPRESSIONS");
+  paragraph(
+      "--suppress FILE reads a line for each known finding; --format suppressions:FILE writes such lines:");
+  paragraph("RULE [kernel=PATTERN] [process=PATTERN] [at=PATTERN] [at=PATTERN]   # why");
+  paragraph("RULE is an id or a pattern of ids; patterns are a shell's; at is FILE, FILE:LINE or a function. "
+            "All that is "
+            "written must match, each at another access. What matches nothing is told.");
   heading("ENVIRONMENT");
   item("MUSTER_DEVICE",
        "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel and programs of libmuster run; muster's own "
        "default is cpu");
-  item("MUSTER_OPTIONS",
-       "run and the options of the device, for programs that others start with muster's libraries; "
-       "muster sets it for its own child");
+  item(
+      "MUSTER_OPTIONS",
+      "run or check, then the options of the device, for programs that others start with muster's libraries; "
+      "muster sets it for its own child");
+  item("NO_COLOR", "if set, no colour in reports; there is none either where standard error is no terminal");
   item("PATH, CUDA_PATH, CUDA_HOME", "where nvcc and clang are looked for");
   item("TMPDIR", "where programs and kernels are compiled to; removed afterwards");
   return fflush(stdout) == 0 ? 0 : 1;

@@ -11,9 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { FLAG, TEXT, COUNT, NUMBER, SECONDS, DIM, LIST } kind;
+typedef enum kind { FLAG, TEXT, CHOICE, COUNT, NUMBER, SECONDS, DIM, LIST } kind;
 typedef enum who { TOOL, DEVICE, KERNEL } who;
-enum { RUN = 1 << TOOL_RUN, INFO = 1 << TOOL_INFO, PLAN = 1 << TOOL_PLAN };
+enum {
+  RUN = 1 << TOOL_RUN,
+  CHECK = 1 << TOOL_CHECK,
+  MERGE = 1 << TOOL_MERGE,
+  INFO = 1 << TOOL_INFO,
+  PLAN = 1 << TOOL_PLAN
+};
 
 typedef struct row {
   const char *name, *argument;
@@ -78,7 +84,17 @@ static int wrong(const row *r, const char *value, const char *wanted) {
   return TOOL_USAGE;
 }
 
-static int store(const row *r, const char *value, tool_options *o) {
+/* The argument of a choice is its words: "mixed|strong|weak". */
+static bool is_one_of(const char *words, const char *value) {
+  for (size_t n; *words; words += n + (words[n] == '|')) {
+    n = strcspn(words, "|");
+    if (strlen(value) == n && memcmp(words, value, n) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int store(const row *r, const char *value, int word, tool_options *o) {
   char *at = (char *)o + r->value;
   bool *has = (bool *)((char *)o + r->has);
   if (*has && r->kind != LIST && r->kind != FLAG) {
@@ -88,6 +104,11 @@ static int store(const row *r, const char *value, tool_options *o) {
   switch (r->kind) {
   case FLAG:
     *(bool *)at = true;
+    break;
+  case CHOICE:
+    if (!is_one_of(r->argument, value))
+      return wrong(r, value, r->argument);
+    *(const char **)at = value;
     break;
   case TEXT:
     *(const char **)at = value;
@@ -112,11 +133,17 @@ static int store(const row *r, const char *value, tool_options *o) {
   case LIST: {
     tool_list *list = (tool_list *)at;
     const char **more = tool_alloc((list->n + 1) * sizeof *more);
-    if (list->n > 0)
+    int *words = tool_alloc((list->n + 1) * sizeof *words);
+    if (list->n > 0) {
       memcpy(more, list->items, list->n * sizeof *more);
+      memcpy(words, list->words, list->n * sizeof *words);
+    }
     free(list->items);
+    free(list->words);
+    words[list->n] = word;
     more[list->n++] = value;
     list->items = more;
+    list->words = words;
     break;
   }
   }
@@ -181,7 +208,7 @@ int tool_options_parse(tool_command command, int argc, char **argv, tool_options
       }
       value = argv[++i];
     }
-    int code = store(r, value, o);
+    int code = store(r, value, i, o);
     if (code != TOOL_OK)
       return code;
   }
@@ -219,6 +246,7 @@ char *tool_options_for_device(const tool_options *o) {
     case FLAG:
       longer = tool_format("%s --%s", text, r->name);
       break;
+    case CHOICE:
     case TEXT: {
       char *value = escape(*(const char *const *)at);
       longer = tool_format("%s --%s=%s", text, r->name, value);
@@ -242,6 +270,78 @@ char *tool_options_for_device(const tool_options *o) {
     }
     free(text);
     text = longer;
+  }
+  return text;
+}
+
+/* A word as a shell takes it. */
+static char *quote(const char *value) {
+  if (*value && strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%") ==
+                    strlen(value))
+    return tool_format("%s", value);
+  char *out = tool_alloc(strlen(value) * 4 + 3), *to = out;
+  *to++ = '\'';
+  for (; *value; value++)
+    if (*value == '\'')
+      to += sprintf(to, "'\\''");
+    else
+      *to++ = *value;
+  *to = '\'';
+  return out;
+}
+
+static char *with_value(char *text, const row *r, const char *value) {
+  char *word = quote(value), *longer = tool_format("%s --%s %s", text, r->name, word);
+  free(word);
+  free(text);
+  return longer;
+}
+
+char *tool_options_for_replay(const tool_options *o) {
+  /* A replay is of one schedule, and says all that it finds. */
+  static const char *const not[] = {"schedules", "shard", "replay", "quiet", "stats", "threads", "out"};
+  char *text = tool_format("muster %s", tool_command_name(o->command));
+  for (size_t i = 0; i < ROWS; i++) {
+    const row *r = &rows[i];
+    const char *at = (const char *)o + r->value;
+    bool wanted = *(const bool *)((const char *)o + r->has) &&
+                  (r->who != TOOL || strcmp(r->name, "kernel") == 0 || strcmp(r->name, "cflags") == 0);
+    for (size_t k = 0; k < sizeof not/ sizeof *not; k++)
+      wanted = wanted && strcmp(r->name, not[k]) != 0;
+    if (!wanted)
+      continue;
+    char number[128];
+    switch (r->kind) {
+    case FLAG: {
+      char *longer = tool_format("%s --%s", text, r->name);
+      free(text);
+      text = longer;
+      break;
+    }
+    case TEXT:
+    case CHOICE:
+      text = with_value(text, r, *(const char *const *)at);
+      break;
+    case COUNT:
+    case NUMBER:
+      snprintf(number, sizeof number, "%llu", (unsigned long long)*(const uint64_t *)at);
+      text = with_value(text, r, number);
+      break;
+    case SECONDS:
+      snprintf(number, sizeof number, "%g", *(const double *)at);
+      text = with_value(text, r, number);
+      break;
+    case DIM: {
+      const tool_dim *d = (const tool_dim *)at;
+      snprintf(number, sizeof number, d->z > 1 ? "%u,%u,%u" : d->y > 1 ? "%u,%u" : "%u", d->x, d->y, d->z);
+      text = with_value(text, r, number);
+      break;
+    }
+    case LIST:
+      for (size_t k = 0; k < ((const tool_list *)at)->n; k++)
+        text = with_value(text, r, ((const tool_list *)at)->items[k]);
+      break;
+    }
   }
   return text;
 }

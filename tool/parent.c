@@ -11,6 +11,8 @@
  */
 #include "tool.h"
 
+#include "muster/check.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,11 +42,16 @@ typedef struct state {
   int channel; /* the parent's end; -1: none */
   int signals; /* signalfd */
   bool ended, hang, unmodelled, failure, limit;
-  int kills; /* rounds of SIGKILL */
-  int left;  /* processes found by the last look */
+  bool absent; /* there is no program: it could not be executed */
+  int kills;   /* rounds of SIGKILL */
+  int left;    /* processes found by the last look */
   int status;
-  char *session;   /* DESCRIPTOR:INODE */
-  double deadline; /* monotonic; 0: none */
+  char *hang_text; /* for the report */
+  bool progress;   /* a line of it stands on the terminal */
+  double next_progress;
+  uint64_t n_findings, n_launches; /* for that line */
+  char *session;                   /* DESCRIPTOR:INODE */
+  double deadline;                 /* monotonic; 0: none */
 } state;
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
@@ -58,14 +65,67 @@ static double now(void) {
 
 /* ------------------------------------------------------------------ messages */
 
-typedef enum shown { ALWAYS, UNLESS_QUIET, WITH_STATS } shown;
+/* IN_REPORT: printed where there is no report, part of it else. */
+typedef enum shown { ALWAYS, UNLESS_QUIET, WITH_STATS, IN_REPORT, REPORTED } shown;
 static const struct {
   const char *name;
   shown shown;
 } kinds[] = {
-    {"fault", ALWAYS}, {"hang", ALWAYS},       {"unmodelled", ALWAYS}, {"failure", ALWAYS},
-    {"error", ALWAYS}, {"note", UNLESS_QUIET}, {"stats", WITH_STATS},
+    {"fault", IN_REPORT}, {"hang", IN_REPORT},    {"unmodelled", IN_REPORT}, {"failure", ALWAYS},
+    {"error", ALWAYS},    {"note", UNLESS_QUIET}, {"stats", WITH_STATS},     {"finding", REPORTED},
+    {"count", REPORTED},  {"unjudged", REPORTED}, {"summary", REPORTED},     {"exec", ALWAYS},
 };
+
+/* On a terminal: how far the inspection is, in a line that the next output overwrites. */
+static void clear_progress(state *s) {
+  if (s->progress)
+    tool_put("\r\033[K");
+  s->progress = false;
+}
+
+static void show_progress(state *s) {
+  if (s->next_progress == 0 || now() < s->next_progress)
+    return;
+  char *line = tool_format("\r\033[Kmuster: %llu launches, %llu findings so far\r",
+                           (unsigned long long)s->n_launches, (unsigned long long)s->n_findings);
+  tool_put(line);
+  free(line);
+  s->progress = true;
+  s->next_progress = now() + 1;
+}
+
+/* A message into the report; of findings and counts, text is "ID REST". */
+static void report(state *s, const char *kind, const char *pid, const char *text) {
+  muster_report *r = s->child->report;
+  char *rest, *error = NULL;
+  unsigned long long id = strtoull(text, &rest, 10);
+  rest += *rest == ' ';
+  bool good = true;
+  if (!r)
+    return;
+  if (strcmp(kind, "finding") == 0) {
+    good = muster_report_add(r, pid, id, rest, &error);
+    s->n_findings++;
+  } else if (strcmp(kind, "count") == 0) {
+    muster_report_count(r, pid, id, strtoull(rest, NULL, 10));
+  } else if (strcmp(kind, "summary") == 0) {
+    good = muster_report_summarise(r, pid, text, &error);
+    s->n_launches++;
+  } else if (strcmp(kind, "fault") == 0) {
+    muster_report_fault(r, text);
+  } else if (strcmp(kind, "hang") == 0) { /* a finding of it may follow */
+    free(s->hang_text);
+    s->hang_text = tool_format("%s", text);
+  } else {
+    muster_report_unjudged(r, text);
+  }
+  if (!good) {
+    tool_error("a message of the program cannot be read: %s", error ? error : "out of memory");
+    s->failure = true;
+  }
+  free(error);
+  show_progress(s);
+}
 
 static void message(state *s, char *packet, size_t bytes) {
   packet[bytes] = 0;
@@ -79,7 +139,16 @@ static void message(state *s, char *packet, size_t bytes) {
     s->hang |= strcmp(kinds[i].name, "hang") == 0;
     s->unmodelled |= strcmp(kinds[i].name, "unmodelled") == 0;
     s->failure |= strcmp(kinds[i].name, "failure") == 0;
-    if (kinds[i].shown == ALWAYS || (kinds[i].shown == UNLESS_QUIET && !s->options->quiet) ||
+    s->absent |= strcmp(kinds[i].name, "exec") == 0;
+    if (kinds[i].shown == REPORTED || (kinds[i].shown == IN_REPORT && s->child->report)) {
+      char pid[32];
+      snprintf(pid, sizeof pid, "%ld", strtol(packet + n, NULL, 10));
+      report(s, kinds[i].name, pid, text);
+      return;
+    }
+    clear_progress(s);
+    if (kinds[i].shown == ALWAYS || kinds[i].shown == IN_REPORT ||
+        (kinds[i].shown == UNLESS_QUIET && !s->options->quiet) ||
         (kinds[i].shown == WITH_STATS && s->options->stats && tool_select_launch(s->options, text)))
       tool_print(text);
     return;
@@ -163,6 +232,8 @@ static _Noreturn void be_child(const tool_child *c, const tool_options *o, const
   if (c->watched)
     set_environment(o, session);
   if (c->function) {
+    if (c->name) /* findings name their process */
+      program_invocation_short_name = (char *)(uintptr_t)c->name;
     tool_print_to_parent(atoi(session));
     int code = c->function(o);
     fflush(stdout);
@@ -171,8 +242,11 @@ static _Noreturn void be_child(const tool_child *c, const tool_options *o, const
   if (c->watched)
     set_libraries();
   execv(c->path, c->argv);
-  tool_error("%s: %s", c->path, strerror(errno));
-  _exit(errno == ENOENT ? TOOL_ABSENT : TOOL_CANNOT);
+  int why = errno;
+  char *packet = tool_format("exec %ld %s: %s", (long)getpid(), c->path, strerror(why));
+  if (!c->watched || send(atoi(session), packet, strlen(packet), MSG_NOSIGNAL) < 0)
+    tool_error("%s: %s", c->path, strerror(why));
+  _exit(why == ENOENT ? TOOL_ABSENT : TOOL_CANNOT);
 }
 
 /* ------------------------------------------------------------------ signals and time */
@@ -277,7 +351,7 @@ static bool limit_pending(state *s) {
   return s->left > 0;
 }
 
-static int verdict(const state *s) {
+static int exit_code(const state *s) {
   if (s->limit || s->hang)
     return TOOL_LIMIT;
   if (s->failure)
@@ -291,7 +365,29 @@ static int verdict(const state *s) {
   }
   int code = WEXITSTATUS(s->status);
   bool plain = code == 0 || (s->child->function && code == TOOL_LAUNCH_FAILED);
-  return plain && s->unmodelled ? TOOL_OURS : code;
+  return plain && s->unmodelled && !s->child->report ? TOOL_OURS : code;
+}
+
+/* How the program ended goes into the report, unless it is muster that failed. */
+static int end_report(const state *s, const tool_options *o) {
+  muster_report *r = s->child->report;
+  int code = exit_code(s);
+  bool inside = s->child->function && !s->limit && !s->hang && WIFEXITED(s->status) &&
+                (code == TOOL_USAGE || code == TOOL_OURS || code == TOOL_CANNOT || code == TOOL_ABSENT);
+  if (s->failure)
+    return TOOL_OURS;
+  if (s->absent || inside)
+    return code;
+  if (s->hang_text)
+    muster_report_hang(r, s->hang_text);
+  if (s->limit) {
+    char *text = tool_format("the time limit of %g s ended the program", s->child->seconds);
+    muster_report_unjudged(r, text);
+    free(text);
+  }
+  char *shown[] = {(char *)(uintptr_t)o->shown, NULL};
+  muster_report_program(r, o->shown ? shown : o->rest, code);
+  return TOOL_OK;
 }
 
 static int ours(const char *what) {
@@ -343,6 +439,10 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
   }
   if (session >= 0)
     close(session);
+  /* Whoever reads our messages may go away; the program is to end all the same. */
+  void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
+  if (c->report && !o->quiet && isatty(STDERR_FILENO))
+    s.next_progress = now() + 1;
   if (c->seconds > 0)
     s.deadline = now() + c->seconds;
   while (!s.ended || limit_pending(&s)) {
@@ -363,6 +463,10 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
     close(s.channel);
   close(s.signals);
   sigprocmask(SIG_SETMASK, &old, NULL);
+  clear_progress(&s);
+  signal(SIGPIPE, on_pipe);
+  int code = c->report ? end_report(&s, o) : exit_code(&s);
   free(s.session);
-  return verdict(&s);
+  free(s.hang_text);
+  return code;
 }

@@ -5,6 +5,8 @@
  */
 #include "tool.h"
 
+#include "muster/check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,17 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
   return code;
 }
 
+static struct muster_report *report_of_kernel; /* tool_with_module hands on options only */
+
 static int kernel_in_child(const tool_options *o) {
-  tool_child child = {.function = tool_kernel, .watched = true, .seconds = o->time_limit};
+  const char *file = o->shown ? o->shown : o->rest[0], *slash = strrchr(file, '/');
+  if (report_of_kernel && tool_has_suffix(file, ".ptx"))
+    muster_report_ptx(report_of_kernel, file);
+  tool_child child = {.function = tool_kernel,
+                      .watched = true,
+                      .seconds = o->time_limit,
+                      .name = slash ? slash + 1 : file,
+                      .report = report_of_kernel};
   return tool_parent_run(&child, o);
 }
 
@@ -51,19 +62,25 @@ static int run_kernel(const tool_options *o) {
 }
 
 int tool_run(const tool_options *o) {
+  return tool_run_reported(o, NULL);
+}
+
+int tool_run_reported(const tool_options *o, struct muster_report *report) {
   if ((o->gpu && !tool_profile_check(o->gpu)) || !tool_select_begin(o))
     return TOOL_USAGE;
-  if (!o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
+  if (o->command == TOOL_RUN && !o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
     tool_error("--%s chooses launches for --stats, which is not given", o->kernel_regex ? "kernel-regex"
                                                                         : o->has.launch_skip
                                                                             ? "launch-skip"
                                                                             : "launch-count");
     return TOOL_USAGE;
   }
+  report_of_kernel = report;
   if (o->kernel)
     return run_kernel(o);
   if (o->n_rest == 0) {
-    tool_error("no program to run; see muster run --help");
+    tool_error("no program to %s; see muster %s --help", tool_command_name(o->command),
+               tool_command_name(o->command));
     return TOOL_USAGE;
   }
   const char *name = o->rest[0];
@@ -75,8 +92,11 @@ int tool_run(const tool_options *o) {
   bool source = tool_has_suffix(name, ".cu");
   int code = source ? tool_compile(name, TOOL_EXECUTABLE, o, &made) : tool_program_find(name, &path);
   if (code == TOOL_OK) {
-    tool_child child = {
-        .argv = o->rest, .path = source ? made : path, .watched = true, .seconds = o->time_limit};
+    tool_child child = {.argv = o->rest,
+                        .path = source ? made : path,
+                        .watched = true,
+                        .seconds = o->time_limit,
+                        .report = report};
     code = tool_parent_run(&child, o);
   }
   tool_compile_clean(made);

@@ -27,6 +27,10 @@ static void write_all(const char *text, size_t bytes) {
   }
 }
 
+void tool_put(const char *text) {
+  write_all(text, strlen(text));
+}
+
 static int parent = -1;
 
 void tool_print_to_parent(int session) {

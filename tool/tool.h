@@ -16,6 +16,8 @@ enum {
   TOOL_OK = 0,
   TOOL_LAUNCH_FAILED = 1,
   TOOL_USAGE = 2,
+  TOOL_UNJUDGED = 3, /* muster check: something could not be judged */
+  TOOL_FAILED = 4,   /* muster check: the program failed */
   TOOL_LIMIT = 124,  /* the time limit, or a proven hang */
   TOOL_OURS = 125,   /* muster itself failed, or refused what is not modelled */
   TOOL_CANNOT = 126, /* the program is there and cannot be run */
@@ -24,6 +26,7 @@ enum {
 
 /* ------------------------------------------------------------------ say.c */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tool_put(const char *text);   /* on standard error, as it is */
 void tool_print(const char *text); /* "muster: TEXT", every line of it, on standard error */
 /* From now on in this process: messages go to the parent, so that they keep their order with the device's. */
 void tool_print_to_parent(int session);
@@ -50,6 +53,7 @@ typedef struct tool_dim {
 
 typedef struct tool_list {
   const char **items;
+  int *words; /* where each stood on the command line */
   size_t n;
 } tool_list;
 
@@ -58,6 +62,7 @@ typedef struct tool_options {
   tool_command command;
 #define TOOL_TYPE_FLAG bool
 #define TOOL_TYPE_TEXT const char *
+#define TOOL_TYPE_CHOICE const char *
 #define TOOL_TYPE_COUNT uint64_t
 #define TOOL_TYPE_NUMBER uint64_t
 #define TOOL_TYPE_SECONDS double
@@ -78,6 +83,8 @@ typedef struct tool_options {
 int tool_options_parse(tool_command command, int argc, char **argv, tool_options *out);
 /* The options of the device as MUSTER_OPTIONS holds them: "run --gpu=h200 --seed=3". */
 char *tool_options_for_device(const tool_options *o);
+/* The options that decide what a run does, as a shell takes them: "muster check --gpu h200". */
+char *tool_options_for_replay(const tool_options *o);
 /* Reads X[,Y[,Z]]; false if it is none. Says nothing. */
 bool tool_parse_dim(const char *text, tool_dim *out);
 bool tool_parse_number(const char *text, uint64_t *out);
@@ -100,12 +107,19 @@ typedef struct tool_child {
   char **argv;      /* with `path`: a program to execute ... */
   const char *path; /* ... found there */
   int (*function)(
-      const tool_options *o); /* or: a function to run in the child; its result is the exit code */
-  bool watched;               /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
-  double seconds;             /* time limit; 0: none */
+      const tool_options *o);   /* or: a function to run in the child; its result is the exit code */
+  bool watched;                 /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
+  double seconds;               /* time limit; 0: none */
+  const char *name;             /* of a function's process, in findings; NULL: muster */
+  struct muster_report *report; /* of muster check; NULL */
 } tool_child;
-/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). */
+/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). With a
+ * report, all that the inspection says goes there, and so does the program's own end: the exit code is then
+ * TOOL_OK, or one of muster's own (2, 125, 126, 127) if there is nothing to report. */
 int tool_parent_run(const tool_child *c, const tool_options *o);
+/* What `muster run` does with these options, or with a report what `muster check` does until it is written.
+ */
+int tool_run_reported(const tool_options *o, struct muster_report *report);
 
 /* ------------------------------------------------------------------ select.c: which launches count */
 /* Reads --kernel-regex; false, having said why, if it is no regular expression. */
@@ -124,6 +138,8 @@ const char *tool_folder(void);
 
 /* ------------------------------------------------------------------ the commands */
 int tool_run(const tool_options *o);
+int tool_check(const tool_options *o);
+int tool_merge(const tool_options *o);
 int tool_info(const tool_options *o);
 int tool_plan(const tool_options *o);
 

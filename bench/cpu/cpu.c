@@ -3,6 +3,7 @@
  *   against   the memory-bound kernels beside PoCL and plain C, in turns, two threads each
  *   linear    their cost from 2^16 to 2^24 elements
  *   start     how long a small program takes from start to end
+ *   check     what the inspection costs beside a plain run, one thread: time and memory
  * and without WHAT all of them, each in a process of its own (a process has one CPU device). Times are
  * medians of ROUNDS after one that does not count. A result that is wrong ends it with 1; no figure does. */
 #include "cpu.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,9 +72,9 @@ static void check(muster_result result, const char *what) {
     die(what, muster_message());
 }
 
-static void open_device(int threads) {
+static void open_device(const char *command, int threads) {
   char options[64];
-  snprintf(options, sizeof options, "run --quiet --threads=%d", threads);
+  snprintf(options, sizeof options, "%s --quiet --threads=%d", command, threads);
   setenv("MUSTER_OPTIONS", options, 1);
   check(muster_open("cpu:rtx4090", &device), "cpu device");
   check(muster_module_open(device, ptx_path, &module), ptx_path);
@@ -143,7 +145,7 @@ static void speed_row(const char *what, double bar, const char *name, uint32_t g
 
 static void speed(void) {
   enum { N = 1 << 20, THREADS = 65536 };
-  open_device(1);
+  open_device("run", 1);
   uint64_t a = device_room(N * 4), b = device_room(N * 4), sum = device_room(N * 4), bins = device_room(1024);
   uint64_t items = device_room(N);
   int n = N;
@@ -265,7 +267,7 @@ static void against(void) {
   const char *why = NULL;
   bench_data data = inputs(1 << 20);
   setenv("POCL_MAX_PTHREAD_COUNT", "2", 1);
-  open_device(THREADS);
+  open_device("run", THREADS);
   muster_load(&data);
   const bench_contender *who[CONTENDERS] = {&muster, bench_opencl(&data, read_text(opencl_path), &why),
                                             bench_native(&data, THREADS, &why)};
@@ -321,7 +323,7 @@ static void linear(void) {
   for (int power = 16; power <= 24; power += 2)
     printf("     2^%d", power);
   puts("");
-  open_device(2);
+  open_device("run", 2);
   double ns[KERNELS][9];
   for (int power = 16; power <= 24; power += 2) {
     bench_data data = inputs((size_t)1 << power);
@@ -381,16 +383,98 @@ static void start(void) {
          middle, times[0], times[ROUNDS - 1]);
 }
 
+/* ------------------------------------------------------------------ the inspection */
+
+enum { INSPECTED = 4, INSPECTED_N = 1 << 20 };
+static const char *const inspected[INSPECTED] = {"vector_add", "dot", "scan", "histogram"};
+static char *const *own_arguments;
+
+static long most_kib(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss;
+}
+
+/* In a process of its own: one line a kernel, "NAME MS KIB", KIB what the process grew by while it ran. */
+static void timed(const char *command) {
+  bench_data data = inputs(INSPECTED_N);
+  int n = INSPECTED_N;
+  open_device(command, 1);
+  muster_load(&data);
+  uint64_t chain = device_room(GRID * 8);
+  void *parameters[INSPECTED][4] = {{&dev_sum, &dev_a, &dev_b, &n},
+                                    {&dev_parts, &dev_a, &dev_b, &n},
+                                    {&dev_sum, &dev_b, &chain, &n},
+                                    {&dev_bins, &dev_items, &n}};
+  for (int k = 0; k < INSPECTED; k++) {
+    double times[ROUNDS];
+    long before = most_kib();
+    for (int i = -1; i < ROUNDS; i++) {
+      check(muster_fill_bytes(device, chain, 0, GRID * 8), "chain");
+      check(muster_fill_bytes(device, dev_bins, 0, 1024), "bins");
+      double start = used_ms();
+      launch(inspected[k], GRID, BLOCK, parameters[k]);
+      check(muster_wait(device), inspected[k]);
+      if (i >= 0)
+        times[i] = used_ms() - start;
+    }
+    printf("%s %f %ld\n", inspected[k], median(times), most_kib() - before);
+  }
+}
+
+static void timed_run(void) {
+  timed("run");
+}
+
+static void timed_check(void) {
+  timed("check");
+}
+
+/* Reads what `timed` of that part prints. */
+static void read_timed(const char *part, double ms[INSPECTED], long kib[INSPECTED]) {
+  char command[4096], name[64];
+  snprintf(command, sizeof command, "'%s' '%s' '%s' '%s' '%s' %s 2>/dev/null", own_arguments[0], muster_path,
+           ptx_path, opencl_path, small_path, part);
+  FILE *output = popen(command, "r");
+  if (!output)
+    die("popen", "failed");
+  for (int k = 0; k < INSPECTED; k++)
+    if (fscanf(output, "%63s %lf %ld", name, &ms[k], &kib[k]) != 3 || strcmp(name, inspected[k]))
+      die(part, name);
+  if (pclose(output) != 0)
+    die(part, "failed");
+}
+
+static void inspection(void) {
+  /* bytes of device memory that a launch touches, for each byte of an element */
+  static const double touched[INSPECTED] = {12, 8, 8, 1};
+  double run[INSPECTED], checked[INSPECTED];
+  long run_kib[INSPECTED], checked_kib[INSPECTED];
+  read_timed("timed-run", run, run_kib);
+  read_timed("timed-check", checked, checked_kib);
+  printf("\nmuster check beside muster run, 2^20 elements, one thread: processor time, medians of %d\n"
+         "  %-12s %9s %9s %8s %14s (bars: 3; 6)\n",
+         ROUNDS, "kernel", "run", "check", "times", "memory, times");
+  for (int k = 0; k < INSPECTED; k++)
+    printf("  %-12s %6.2f ms %6.2f ms %8.2f %14.2f\n", inspected[k], run[k], checked[k], checked[k] / run[k],
+           1024.0 * (double)checked_kib[k] / (touched[k] * INSPECTED_N));
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"speed", speed}, {"against", against}, {"linear", linear}, {"start", start}};
-  enum { PARTS = sizeof parts / sizeof *parts };
+  } parts[] = {
+      {"speed", speed},      {"against", against},     {"linear", linear},          {"start", start},
+      {"check", inspection}, {"timed-run", timed_run}, {"timed-check", timed_check}}; /* the last two for
+                                                                                         `check` */
+  enum { PARTS = sizeof parts / sizeof *parts, SHOWN = PARTS - 2 };
   if (argc < 5 || argc > 6) {
-    fprintf(stderr, "usage: cpu_bench MUSTER PTX OPENCL_SOURCE SMALL_PROGRAM [speed|against|linear|start]\n");
+    fprintf(stderr,
+            "usage: cpu_bench MUSTER PTX OPENCL_SOURCE SMALL_PROGRAM [speed|against|linear|start|check]\n");
     return 2;
   }
+  own_arguments = argv;
   muster_path = argv[1];
   ptx_path = argv[2];
   opencl_path = argv[3];
@@ -401,7 +485,7 @@ int main(int argc, char **argv) {
       parts[i].run();
       return 0;
     }
-    if (argc == 5) {
+    if (argc == 5 && i < SHOWN) {
       char *const arguments[] = {argv[0], argv[1], argv[2], argv[3], argv[4], (char *)parts[i].name, NULL};
       fflush(stdout);
       int code = run_process(arguments);

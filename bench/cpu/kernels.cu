@@ -52,6 +52,48 @@ KERNEL histogram(unsigned *bins, const unsigned char *items, int n) {
   atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }
 
+// Inclusive prefix sums in one launch: each block scans its part, 256 elements at a time, and then waits for the sum of
+// the blocks before it. `chain` has two words a block, a sum and a flag, all 0.
+KERNEL scan(float *sums, const float *a, float *chain, int n) {
+  __shared__ float warps[32];
+  __shared__ float before;
+  int part = n / gridDim.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float carry = 0;
+  for (int i = blockIdx.x * part + threadIdx.x; i < (int)(blockIdx.x + 1) * part; i += blockDim.x) {
+    float value = a[i];
+    for (int step = 1; step < 32; step *= 2) {
+      float other = __shfl_up_sync(0xffffffffu, value, step);
+      value += lane >= step ? other : 0;
+    }
+    if (lane == 31)
+      warps[warp] = value;
+    __syncthreads();
+    float total = 0, mine = 0;
+    for (int w = 0; w < (int)blockDim.x / 32; w++) {
+      mine = w == warp ? total : mine;
+      total += warps[w];
+    }
+    sums[i] = carry + mine + value;
+    carry += total;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    before = 0;
+    if (blockIdx.x > 0) {
+      while (atomicAdd((unsigned *)&chain[2 * blockIdx.x - 1], 0u) == 0)
+        ;
+      __threadfence();
+      before = chain[2 * blockIdx.x - 2];
+    }
+    chain[2 * blockIdx.x] = before + carry;
+    __threadfence();
+    atomicExch((unsigned *)&chain[2 * blockIdx.x + 1], 1u);
+  }
+  __syncthreads();
+  for (int i = blockIdx.x * part + threadIdx.x; i < (int)(blockIdx.x + 1) * part; i += blockDim.x)
+    sums[i] += before;
+}
+
 // Divergent: lanes leave the loop after unequal numbers of steps and part in every one.
 KERNEL collatz(unsigned *steps) {
   unsigned me = blockIdx.x * blockDim.x + threadIdx.x, value = me + 1, count = 0;

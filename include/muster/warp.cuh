@@ -227,15 +227,16 @@ MU_SHUFFLES(f32, u32)
 MU_SHUFFLES(f64, u64)
 
 // Reductions go up a tree of ranks (of rank r and r + 1, 2, 4, ...) and back by one broadcast: the order does
-// not depend on which lanes make up the tile, and any size will do.
-#define MU_TREE(op, elem)                                                         \
-  MU_FN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) { \
-    for (mu_u32 step = 1; step < t->size; step *= 2) {                            \
-      mu_##elem other = mu_tile_shuffle_down_##elem(t, value, step);              \
-      if (t->rank + step < t->size)                                               \
-        value = mu_pure_##op##_##elem(value, other);                              \
-    }                                                                             \
-    return mu_tile_shuffle_from_##elem(t, value, 0);                              \
+// not depend on which lanes make up the tile, and any size will do, also one that leaves lanes out.
+#define MU_TREE(op, elem)                                                            \
+  MU_FN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) {    \
+    for (mu_u32 step = 1; step < t->size; step *= 2) {                               \
+      mu_u32 from = t->rank + step, has = from < t->size;                            \
+      mu_##elem other = mu_tile_shuffle_from_##elem(t, value, has ? from : t->rank); \
+      if (has)                                                                       \
+        value = mu_pure_##op##_##elem(value, other);                                 \
+    }                                                                                \
+    return mu_tile_shuffle_from_##elem(t, value, 0);                                 \
   }
 #define MU_REDUCE_BY_TREE(op, elem)                                                 \
   MU_FN mu_##elem mu_tile_reduce_##op##_##elem(const mu_tile *t, mu_##elem value) { \

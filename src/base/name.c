@@ -145,6 +145,22 @@ bool base_plain_name(const char *mangled, char *to, size_t bytes) {
   return !first;
 }
 
+/* A variable within a function: the function's encoding, E, the name, perhaps _ and a number. The last E that
+ * a whole name follows is the one. */
+bool base_plain_variable(const char *mangled, char *to, size_t bytes) {
+  if (strncmp(mangled, "_ZZ", 3) != 0)
+    return base_plain_name(mangled, to, bytes);
+  for (const char *e = mangled + strlen(mangled); e > mangled; e--) {
+    const char *text, *behind;
+    size_t n;
+    if (e[-1] != 'E' || !(behind = identifier(e, &text, &n)) || (*behind && *behind != '_'))
+      continue;
+    reader r = {.to = to, .end = to + bytes};
+    return bytes > 0 && put(&r, text, n);
+  }
+  return false;
+}
+
 bool base_name_matches(const char *asked, const char *mangled, const char *plain) {
   if (strcmp(asked, mangled) == 0 || strcmp(asked, plain) == 0)
     return true;

@@ -10,6 +10,7 @@
 #include "driver/drv.h"
 
 uint32_t drv_threads, drv_blocked;
+uint64_t drv_polls;
 static uint64_t context_number;
 static uint64_t thread_number;
 static pthread_key_t thread_key;
@@ -71,8 +72,8 @@ static CUresult device_start(drv_device *d) {
       .memory_bytes = d->memory_bytes,
       .seed = s->seed,
       .device_index = (uint32_t)d->ordinal,
-      .workers = s->threads,
-      .lockstep = d->profile->cc < 70,
+      .workers = s->check ? 1 : s->threads, /* what is watched runs on one */
+      .lockstep = d->profile->cc < 70 || s->checks.lockstep,
       .print = drv_print_take,
       .print_user = d,
   };
@@ -83,6 +84,8 @@ static CUresult device_start(drv_device *d) {
                        "device %d cannot be made: no memory, or its address range is taken", d->ordinal);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  if (!drv_inspect_begin(d))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   d->sticky = CUDA_SUCCESS;
   d->state = SIM_IDLE;
   d->running = 0;
@@ -125,6 +128,8 @@ void drv_context_free(drv_context *c) {
   drv_device *d = c->device;
   drv_print(d);
   drv_drop_context_work(c);
+  if (d->contexts == c && !c->next)
+    drv_inspect_ending(d);
   while (c->modules)
     drv_module_free(c->modules);
   while (c->streams)
@@ -142,6 +147,7 @@ void drv_context_free(drv_context *c) {
   if (d->primary == c)
     d->primary = NULL;
   if (!d->contexts && d->sim) {
+    drv_inspect_end(d);
     sim_device_free(d->sim);
     d->sim = NULL;
     d->sticky = CUDA_SUCCESS;

@@ -35,6 +35,7 @@ static uint64_t shape_bytes(const drv_shape *s) {
 
 void drv_do_copy(drv_device *d, const drv_op *op) {
   each_row(&op->copy.to, &op->copy.from, &op->copy.shape);
+  drv_tell_copied(op, &op->copy.to, &op->copy.from, &op->copy.shape);
   d->extra_ns += 1000 + shape_bytes(&op->copy.shape) / 16; /* 16 GB/s */
 }
 
@@ -56,6 +57,7 @@ void drv_do_fill(drv_device *d, const drv_op *op) {
           ((uint32_t *)(void *)row)[i] = op->fill.value;
       }
     }
+  drv_tell_copied(op, &op->fill.to, NULL, shape);
   d->extra_ns += 1000 + shape_bytes(shape) / 256;
 }
 

@@ -31,9 +31,14 @@ void muster_driver_offer(const void *image);
 /* Whether NUM_REGS of a kernel is what the real compiler used, not an estimate; true for a GPU. */
 bool muster_driver_counted(CUfunction function);
 
+/* A function of the runtime answers with an error; error NULL: the program asks for the last one. For the CPU
+ * device's inspection. */
+void muster_driver_api_error(const char *function, const char *error);
+
 /* The CPU device's own table, for who is linked with it (runtime stand-in, libcuda.so.1). */
 const muster_driver *muster_driver_cpu(void);
 bool muster_cpu_counted(CUfunction function);
+void muster_cpu_api_error(const char *function, const char *error);
 /* Chooses its profile before cuInit, as "cpu:PROFILE" does. */
 bool muster_cpu_select(const char *profile, char *why, size_t why_bytes);
 

@@ -28,6 +28,55 @@
   CUresult drv_old_##base##suffix parameters;
 #include "driver/driver.def"
 
+/* ------------------------------------------------------------------ the inspection (inspect.c) */
+
+struct drv_device;
+/* Puts the checker on a new machine if the session asks for it; false: it could not be made. */
+bool drv_inspect_begin(struct drv_device *d);
+void drv_inspect_end(struct drv_device *d);
+struct drv_op;
+/* The launch of a kernel was refused. */
+void drv_inspect_refused(const char *kernel);
+/* The process or the last context of a device ends: what was not freed, what was not asked for. */
+void drv_inspect_ending(struct drv_device *d);
+void drv_inspect_launched(struct drv_device *d,
+                          const struct drv_op *op); /* a launch began: the summary is told */
+void drv_inspect_scheduled(struct drv_device *d);   /* so did a set, with its further schedules */
+
+/* Sets of launches that are run again under further schedules (rerun.c). While one is open, nothing else of
+ * the device begins, and who has ended is done for the host only with the set. */
+bool drv_rerun_wanted(const struct drv_device *d);
+/* Whether launches may begin now: the host has said all that it will before it waits. */
+bool drv_rerun_gate(struct drv_device *d);
+void drv_rerun_begin(struct drv_device *d);
+void drv_rerun_add(struct drv_device *d, const sim_launch *l);
+bool drv_rerun_ended(struct drv_device *d, struct drv_op *op); /* a launch; false: it is done as usual */
+bool drv_rerun_release(
+    struct drv_device *d); /* nobody moves: the rest of the device goes on. False: no set */
+void drv_rerun_disturb(struct drv_device *d); /* something else of the device happens meanwhile */
+void drv_rerun_drop(struct drv_device *d);    /* its launches are gone */
+
+/* ------------------------------------------------------------------ what watchers are told (tell.c) */
+
+struct drv_stream;
+struct drv_op;
+struct drv_record;
+struct drv_memory;
+struct drv_box;
+struct drv_shape;
+void drv_tell_work(const struct drv_stream *s, const struct drv_op *op); /* s gets a piece of work */
+void drv_tell_record(const struct drv_stream *s, struct drv_record *r);
+void drv_tell_wait(const struct drv_stream *s, const struct drv_record *r);
+/* The host waited, or looked and saw that it need not. */
+void drv_tell_synced(const struct drv_stream *s);
+void drv_tell_record_synced(const struct drv_record *r);
+void drv_tell_device_synced(const struct drv_device *d);
+void drv_tell_allocated(const struct drv_memory *m);
+void drv_tell_freed(const struct drv_memory *m);
+/* A copy was made; `from` NULL: a fill. */
+void drv_tell_copied(const struct drv_op *op, const struct drv_box *to, const struct drv_box *from,
+                     const struct drv_shape *s);
+
 /* ------------------------------------------------------------------ handles (handle.c) */
 
 typedef enum drv_kind {
@@ -72,10 +121,15 @@ typedef struct drv_device {
   uint32_t primary_users;
   unsigned primary_flags;
   drv_pool default_pool, *pool;
-  uint64_t extra_ns; /* what copies and launches took, on top of the machine's clock */
-  uint32_t running;  /* launches in the machine */
-  sim_state state;   /* of the machine, as it last said */
-  bool poked;        /* something happened that may let a machine go on which said it cannot */
+  uint64_t extra_ns;     /* what copies and launches took, on top of the machine's clock */
+  uint32_t running;      /* launches in the machine */
+  struct check *check;   /* NULL: nobody inspects */
+  sim_state state;       /* of the machine, as it last said */
+  bool poked;            /* something happened that may let a machine go on which said it cannot */
+  struct drv_op **ended; /* launches of the open set that have ended: owned */
+  uint32_t n_ended, cap_ended;
+  bool set_open, set_released;
+  uint64_t gate_ns;  /* since when launches wait to begin; 0: none do */
   base_text printed; /* by kernels, until the program's next synchronisation */
 } drv_device;
 
@@ -119,6 +173,7 @@ drv_thread *drv_self(void);
 drv_context *drv_current(void); /* NULL: none */
 /* Counts host threads that use the device, and how many of them are inside a wait. */
 extern uint32_t drv_threads, drv_blocked;
+extern uint64_t drv_polls; /* how often a query said that work is not over yet */
 
 /* ------------------------------------------------------------------ the lock and the engine (engine.c) */
 
@@ -148,6 +203,7 @@ typedef struct drv_record {
   uint32_t users;
   bool done;
   uint64_t ns;
+  uint64_t number; /* for watchers */
 } drv_record;
 void drv_record_drop(drv_record *r);
 

@@ -5,7 +5,9 @@
  *
  * A hang is proven when nothing can move: no operation has its turn, no host function runs, every machine
  * says that it is stuck, and every host thread that uses the device is inside a wait here. Where kernels wait
- * for words that the host can write, that is no proof while the process has a thread besides those.
+ * for words that the host can write, that is no proof while the process has a thread besides those. A host
+ * that asks again and again whether the work is over is not inside a wait: it may do something yet. The
+ * inspection says what it has found of such a hang, and the program goes on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,12 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/check.h"
 #include "driver/drv.h"
 
 enum {
   SLICE = 1 << 16,           /* warp instructions between looks at the queues */
   POLL_LEAST_NS = 20 * 1000, /* how often to look at words that the host may write */
   POLL_MOST_NS = 2000 * 1000,
+  STILL_NS = 1500 * 1000 * 1000, /* nothing moved and the host only asks: a hang */
+  LOOK_NS = 100 * 1000 * 1000,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -212,6 +217,7 @@ static void start_launch(drv_device *d, drv_op *op) {
       .params = l->params,
       .cooperative = l->cooperative,
       .stream = op->stream->id,
+      .order = op->number,
       .priority = (uint32_t)-l->priority,
       .user = op,
   };
@@ -219,6 +225,7 @@ static void start_launch(drv_device *d, drv_op *op) {
   memcpy(launch.block, l->block, sizeof launch.block);
   memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
   char *error = NULL;
+  drv_rerun_add(d, &launch);
   op->launch_id = sim_launch_start(d->sim, &launch, &error);
   if (op->launch_id == 0) {
     muster_session_say(MUSTER_MESSAGE_ERROR, "%s cannot be launched: %s", l->function->plain,
@@ -228,6 +235,7 @@ static void start_launch(drv_device *d, drv_op *op) {
     return;
   }
   op->running = true;
+  drv_inspect_launched(d, op);
   if (muster_session_get()->stats) {
     sim_stats now;
     sim_device_stats(d->sim, &now);
@@ -285,22 +293,68 @@ static bool step(drv_stream *s) {
   return true;
 }
 
+typedef enum pass { LAUNCHES = 1, OTHERS = 2 } pass;
+
+static bool step_streams(drv_device *d, unsigned what) {
+  bool moved = false;
+  for (drv_context *c = d->contexts; c; c = c->next)
+    for (drv_stream *s = c->streams, *next; s; s = next) {
+      next = s->next;
+      while (s->first && !s->first->running && what & (s->first->kind == DRV_OP_LAUNCH ? LAUNCHES : OTHERS) &&
+             d->sticky == CUDA_SUCCESS && drv_op_turn(s) && step(s))
+        moved = true;
+      if (s->destroyed && !s->first && !s->waiters)
+        drv_stream_free(s);
+    }
+  return moved;
+}
+
+/* Something that has its turn and has not begun. */
+static bool waits_to_begin(const drv_device *d, bool launches_only) {
+  for (const drv_context *c = d->contexts; c; c = c->next)
+    for (const drv_stream *s = c->streams; s; s = s->next)
+      if (s->first && !s->first->running && drv_op_turn(s) &&
+          (!launches_only || s->first->kind == DRV_OP_LAUNCH))
+        return true;
+  return false;
+}
+
+/* Launches that will run again begin together, and nothing else until they are done. */
+static bool step_set(drv_device *d) {
+  if (d->set_open)
+    return d->set_released && step_streams(d, LAUNCHES | OTHERS);
+  bool moved = step_streams(d, OTHERS);
+  if (d->running || d->sticky || !waits_to_begin(d, true))
+    d->gate_ns = 0;
+  else if (drv_rerun_gate(d)) {
+    drv_rerun_begin(d);
+    moved |= step_streams(d, LAUNCHES);
+    if (!d->running)
+      drv_rerun_drop(d);
+  }
+  return moved;
+}
+
 static bool step_all(void) {
   bool moved = false;
   for (int i = 0; i < drv_device_count; i++) {
     drv_device *d = &drv_devices[i];
-    for (drv_context *c = d->contexts; c; c = c->next)
-      for (drv_stream *s = c->streams, *next; s; s = next) {
-        next = s->next;
-        while (s->first && !s->first->running && d->sticky == CUDA_SUCCESS && drv_op_turn(s) && step(s))
-          moved = true;
-        if (s->destroyed && !s->first && !s->waiters)
-          drv_stream_free(s);
-      }
+    moved |= drv_rerun_wanted(d) ? step_set(d) : step_streams(d, LAUNCHES | OTHERS);
     if (d->sticky && d->running == 0)
       drv_drop_work(d);
   }
   return moved;
+}
+
+/* Nobody moves: perhaps a set waits for what stands behind it. */
+static bool release_sets(void) {
+  bool released = false;
+  for (int i = 0; i < drv_device_count; i++) {
+    drv_device *d = &drv_devices[i];
+    if (d->set_open && (d->n_ended || waits_to_begin(d, false)))
+      released |= drv_rerun_release(d);
+  }
+  return released;
 }
 
 /* Everything of a stream is over, as far as anybody can tell who waits for it. */
@@ -334,6 +388,7 @@ void drv_drop_work(drv_device *d) {
 static void fail(drv_device *d, CUresult r) {
   d->sticky = r;
   d->running = 0;
+  drv_rerun_drop(d);
   d->state = SIM_IDLE;
   drv_drop_work(d);
 }
@@ -349,7 +404,8 @@ static bool run_machine(drv_device *d, bool *moved) {
   case SIM_DONE:
     d->running--;
     drv_say_stats(d, status.user);
-    drv_op_done(status.user);
+    if (!drv_rerun_ended(d, status.user))
+      drv_op_done(status.user);
     *moved = true;
     return true;
   case SIM_FAULTED:
@@ -433,9 +489,46 @@ static bool hang_proven(void) {
   return all > 0 && all <= drv_threads + own_threads + workers;
 }
 
-static void end_hang(void) {
+static bool hang_told;
+static bool is_stuck(const drv_device *d) {
+  return d->check && d->running && d->state == SIM_STUCK && !d->sticky;
+}
+
+/* The inspection tells once who waits for whom, until something moves again. */
+static void tell_hang(void) {
+  for (int i = 0; i < drv_device_count && !hang_told; i++)
+    if (is_stuck(&drv_devices[i]))
+      check_stuck(drv_devices[i].check);
+  hang_told = true;
+}
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nothing moves, and that is no proof. True: look again soon. */
+static bool suspect_hang(bool moved) {
+  static uint64_t since, polls;
+  bool stuck = false;
+  if (moved)
+    since = 0, hang_told = false;
   for (int i = 0; i < drv_device_count; i++)
-    if (drv_devices[i].contexts)
+    stuck |= is_stuck(&drv_devices[i]);
+  if (moved || hang_told || !stuck || calling)
+    return false;
+  if (!since)
+    since = now_ns(), polls = drv_polls;
+  else if (now_ns() - since > STILL_NS && drv_polls != polls)
+    tell_hang();
+  return true;
+}
+
+static void end_hang(void) {
+  tell_hang();
+  for (int i = 0; i < drv_device_count; i++)
+    if (!drv_devices[i].check && drv_devices[i].contexts)
       drv_say_hang(&drv_devices[i]);
   if (muster_session_get()->exit_on_hang) {
     for (int i = 0; i < drv_device_count; i++)
@@ -458,19 +551,28 @@ static void end_hang(void) {
 
 /* ------------------------------------------------------------------ the engine */
 
+/* Launches wait to see what the host does next. */
+static bool gate_shut(void) {
+  for (int i = 0; i < drv_device_count; i++)
+    if (drv_devices[i].gate_ns)
+      return true;
+  return false;
+}
+
 static void wait_for_more(long *poll_ns) {
   struct timespec until;
+  bool look = suspect_hang(false);
   engine_waits = true;
-  if (!waits_for_host_word()) {
+  if (!waits_for_host_word() && !look && !gate_shut()) {
     pthread_cond_wait(&to_engine, &lock);
   } else {
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += *poll_ns;
+    until.tv_nsec += waits_for_host_word() ? *poll_ns : LOOK_NS;
     if (until.tv_nsec >= 1000000000) {
       until.tv_nsec -= 1000000000;
       until.tv_sec++;
     }
-    if (pthread_cond_timedwait(&to_engine, &lock, &until) == ETIMEDOUT) {
+    if (pthread_cond_timedwait(&to_engine, &lock, &until) == ETIMEDOUT && waits_for_host_word()) {
       for (int i = 0; i < drv_device_count; i++)
         drv_devices[i].poked = true;
       *poll_ns = *poll_ns * 2 < POLL_MOST_NS ? *poll_ns * 2 : POLL_MOST_NS;
@@ -501,7 +603,11 @@ static void *engine(void *unused) {
     }
     bool told = tell && tell_hosts();
     if (moved)
+      suspect_hang(true);
+    if (moved)
       give_way(told && any_can_run());
+    else if (release_sets())
+      continue;
     else if (hang_proven())
       end_hang();
     else
@@ -515,10 +621,31 @@ bool drv_ended(void) {
   return ended;
 }
 
+/* What was launched and nobody waits for is inspected all the same, for as long as a program may take to end. */
+static void judge_rest(void) {
+  enum { MOST_MS = 2000 };
+  bool inspected = false, stuck = false;
+  for (int i = 0; i < drv_device_count; i++)
+    inspected |= drv_devices[i].check != NULL;
+  for (int ms = 0; inspected && !stuck && has_work() && ms < MOST_MS; ms++) {
+    drv_unlock();
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    drv_lock();
+    for (int i = 0; i < drv_device_count; i++)
+      stuck |= is_stuck(&drv_devices[i]);
+  }
+  if (inspected && !stuck && has_work())
+    muster_session_say(MUSTER_MESSAGE_UNJUDGED, "the program ended while kernels ran that nobody waits for");
+}
+
 /* Runs before what the program registered before cuInit: handlers that free device memory or unload its code
  * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
+  judge_rest();
+  tell_hang(); /* if there is one: nobody will wait for it */
+  for (int i = 0; i < drv_device_count; i++)
+    drv_inspect_ending(&drv_devices[i]);
   ended = true;
   drv_wake();
   drv_unlock();

@@ -63,6 +63,7 @@ CUresult drv_event_record(drv_event *e, drv_stream *s) {
   drv_record_drop(e->record);
   e->record = r;
   op->record = r;
+  drv_tell_record(s, r);
   return drv_push(s, op);
 }
 
@@ -89,6 +90,8 @@ CUresult drv_cuEventRecord(CUevent event, CUstream stream) {
 }
 
 CUresult drv_event_wait(drv_event *e, drv_stream *s) {
+  if (e->record)
+    drv_tell_wait(s, e->record);
   if (!e->record || e->record->done)
     return CUDA_SUCCESS; /* never recorded, or over: nothing to wait for */
   drv_op *op = drv_op_new(DRV_OP_WAIT);
@@ -122,7 +125,13 @@ CUresult drv_cuEventQuery(CUevent event) {
     return CUDA_ERROR_CAPTURED_EVENT;
   if (e->context->device->sticky)
     return e->context->device->sticky;
-  return !e->record || e->record->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  if (e->record && !e->record->done) {
+    drv_polls++;
+    return CUDA_ERROR_NOT_READY;
+  }
+  if (e->record)
+    drv_tell_record_synced(e->record);
+  return CUDA_SUCCESS;
 }
 
 static bool record_done(void *user) {
@@ -141,6 +150,8 @@ CUresult drv_cuEventSynchronize(CUevent event) {
     return CUDA_SUCCESS;
   record->users++;
   CUresult r = drv_wait(d, record_done, record);
+  if (r == CUDA_SUCCESS)
+    drv_tell_record_synced(record);
   drv_record_drop(record);
   drv_print(d);
   return r;

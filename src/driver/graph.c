@@ -481,11 +481,14 @@ CUresult drv_cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags) {
   return CUDA_SUCCESS;
 }
 
-static CUresult run(const drv_graph *g, drv_stream *s) {
-  for (const drv_node *n = g->nodes; n; n = n->next) {
+/* told NULL: a graph within a node, whose nodes are told in the order in which they are issued here. */
+static CUresult run(const drv_graph *g, drv_stream *s, drv_tell_graph *told) {
+  for (drv_node *n = g->nodes; n; n = n->next) {
     CUresult r = CUDA_SUCCESS;
+    if (told)
+      drv_tell_node(told, s, n);
     if (n->child) {
-      r = run(n->child, s);
+      r = run(n->child, s, NULL);
     } else if (n->event) {
       if (!drv_find(n->event, DRV_EVENT))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -497,6 +500,8 @@ static CUresult run(const drv_graph *g, drv_stream *s) {
       drv_op *op = drv_op_copy(n->op);
       r = op ? drv_issue(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
     }
+    if (told)
+      drv_tell_node_end(n);
     if (r != CUDA_SUCCESS)
       return r;
   }
@@ -509,7 +514,12 @@ CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   CUresult r = drv_stream_of(stream, &s);
   if (!e)
     return CUDA_ERROR_INVALID_VALUE;
-  return r == CUDA_SUCCESS ? run(e->graph, s) : r;
+  if (r != CUDA_SUCCESS)
+    return r;
+  drv_tell_graph told = {0};
+  r = run(e->graph, s, &told);
+  drv_tell_graph_end(&told, s);
+  return r;
 }
 
 CUresult drv_cuGraphUpload(CUgraphExec exec, CUstream stream) {

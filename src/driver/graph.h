@@ -4,6 +4,12 @@
 
 #include "driver/drv.h"
 
+/* Where a node stands among those of a launch of its graph, for watchers: tell.c. */
+typedef struct drv_node_order {
+  uint64_t lane, record;
+  bool continued; /* another node goes on in its lane */
+} drv_node_order;
+
 /* A node holds the operation that each launch of the graph repeats, in the form that a stream takes. */
 typedef struct drv_node {
   struct drv_node *next;
@@ -20,6 +26,7 @@ typedef struct drv_node {
   CUDA_MEMCPY3D copy;      /* as given by cuGraphAddMemcpyNode */
   bool has_copy;
   void **param_pointers; /* what GetParams gives out */
+  drv_node_order order;  /* of the launch at work */
 } drv_node;
 
 typedef struct drv_graph {
@@ -47,6 +54,15 @@ void drv_graph_memory_freed(struct drv_graph_memory *m);
 drv_node *drv_exec_node(CUgraphExec exec, CUgraphNode node);
 /* Whether `node` comes before, or is, one of these. */
 bool drv_node_before(const drv_node *node, drv_node *const *of, size_t n);
+
+/* The launch of a graph: all that is issued between drv_tell_node and drv_tell_node_end is that node's, and
+ * comes after what the node needs, after what the stream had before, and after nothing else. */
+typedef struct drv_tell_graph {
+  uint32_t lanes;
+} drv_tell_graph;
+void drv_tell_node(drv_tell_graph *g, const drv_stream *s, drv_node *n);
+void drv_tell_node_end(drv_node *n);
+void drv_tell_graph_end(const drv_tell_graph *g, const drv_stream *s);
 
 /* ------------------------------------------------------------------ capture (capture.c) */
 

@@ -160,6 +160,7 @@ static CUresult launch(CUfunction function, drv_launch *l, CUstream stream, void
   l->priority += s->priority;
   if ((r = drv_launch_check(f, l, parameters, extra)) != CUDA_SUCCESS) {
     free(l->params);
+    drv_inspect_refused(f->plain);
     return r;
   }
   drv_op *op = drv_op_new(DRV_OP_LAUNCH);

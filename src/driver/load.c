@@ -66,10 +66,16 @@ static bool from_nvidia(muster_driver *to, char *why, size_t why_bytes) {
 /* Of the CPU device, if that was chosen. */
 static void (*offer)(const void *image);
 static bool (*counted)(CUfunction function);
+static void (*api_error)(const char *function, const char *error);
 
 void muster_driver_offer(const void *image) {
   if (offer)
     offer(image);
+}
+
+void muster_driver_api_error(const char *function, const char *error) {
+  if (api_error)
+    api_error(function, error);
 }
 
 bool muster_driver_counted(CUfunction function) {
@@ -114,6 +120,7 @@ static bool from_cpu(muster_driver *to, const char *profile, char *why, size_t w
     return false;
   *to = *table();
   counted = (bool (*)(CUfunction))(uintptr_t)dlsym(library, "muster_cpu_counted");
+  api_error = (void (*)(const char *, const char *))(uintptr_t)dlsym(library, "muster_cpu_api_error");
   offer = (void (*)(const void *))(uintptr_t)dlsym(library, "muster_cpu_offer");
   CUresult r = to->cuInit(0);
   if (r != CUDA_SUCCESS)

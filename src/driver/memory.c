@@ -124,6 +124,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, drv_pool *pool, drv
       pool->used_high = pool->used;
   }
   *address = m.address;
+  drv_tell_allocated(&m);
   return CUDA_SUCCESS;
 }
 
@@ -165,6 +166,7 @@ CUresult drv_cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_b
 static void release(drv_memory *m) {
   drv_memory gone = *m;
   take_out(m);
+  drv_tell_freed(&gone);
   if (gone.pool)
     gone.pool->used -= gone.bytes;
   if (gone.kind == DRV_DEVICE_MEMORY) {
@@ -277,6 +279,7 @@ static CUresult new_host_memory(void **pointer, size_t bytes, drv_memory_kind ki
     munmap(memory, m.mapped_bytes);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  drv_tell_allocated(&m);
   *pointer = memory;
   return CUDA_SUCCESS;
 }
@@ -327,7 +330,10 @@ CUresult drv_cuMemHostRegister(void *pointer, size_t bytes, unsigned flags) {
       .address = address, .bytes = bytes, .kind = DRV_REGISTERED, .flags = flags, .context = drv_current()};
   if (!register_host(&m))
     return CUDA_ERROR_OUT_OF_MEMORY;
-  return add(&m) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (!add(&m))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  drv_tell_allocated(&m);
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemHostUnregister(void *pointer) {

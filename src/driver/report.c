@@ -163,6 +163,9 @@ static void tell_wait(void *user, const sim_wait *w) {
   case SIM_WAIT_GRID:
     base_puts(&h->text, " waits for the grid before it");
     break;
+  case SIM_WAIT_BEHIND:
+    base_puts(&h->text, " waits for the lanes of its warp that are behind, as all did before Volta");
+    break;
   case SIM_WAIT_MEMORY:
     base_puts(&h->text, " waits for a change of ");
     if (w->n_words)

@@ -74,6 +74,12 @@ static void set_gpu(const char *name, const char *where) {
   snprintf(session.gpu, sizeof session.gpu, "%s", name);
 }
 
+/* Options are read once a process: what they point to stays. */
+static bool keep(const char *value, const char **to) {
+  *to = strdup(value);
+  return true;
+}
+
 /* One option; true if it took `value`. */
 static bool option(const char *name, const char *value) {
   uint64_t n;
@@ -81,6 +87,12 @@ static bool option(const char *name, const char *value) {
     return session.stats = true, false;
   if (strcmp(name, "quiet") == 0)
     return session.quiet = true, false;
+  if (strcmp(name, "strict") == 0)
+    return session.checks.strict = true, false;
+  if (strcmp(name, "lockstep") == 0)
+    return session.checks.lockstep = true, false;
+  if (strcmp(name, "allow-missing-acquire") == 0)
+    return session.checks.allow_missing_acquire = true, false;
   if (!value)
     return false;
   if (strcmp(name, "gpu") == 0)
@@ -100,6 +112,38 @@ static bool option(const char *name, const char *value) {
       session.seed = n;
     return true;
   }
+  if (strcmp(name, "schedules") == 0) {
+    if (number(name, value, 1, UINT64_MAX, &n))
+      session.checks.schedules = n;
+    return true;
+  }
+  if (strcmp(name, "launch-skip") == 0) {
+    if (number(name, value, 0, UINT64_MAX, &n))
+      session.checks.launch_skip = n;
+    return true;
+  }
+  if (strcmp(name, "launch-count") == 0) {
+    if (number(name, value, 1, UINT64_MAX, &n))
+      session.checks.launch_count = n;
+    return true;
+  }
+  if (strcmp(name, "shard") == 0) {
+    unsigned long long i, of;
+    char behind;
+    if (sscanf(value, "%llu/%llu%c", &i, &of, &behind) == 2 && i < of)
+      session.checks.shard = i, session.checks.shards = of;
+    return true;
+  }
+  if (strcmp(name, "rules") == 0)
+    return keep(value, &session.checks.rules);
+  if (strcmp(name, "kernel-regex") == 0)
+    return keep(value, &session.checks.kernel_regex);
+  if (strcmp(name, "replay") == 0)
+    return keep(value, &session.checks.replay);
+  if (strcmp(name, "volatile") == 0)
+    return keep(value, &session.checks.volatiles);
+  if (strcmp(name, "fence-sc") == 0)
+    return keep(value, &session.checks.fence_sc);
   return false; /* somebody else's */
 }
 
@@ -137,13 +181,14 @@ static void read_options(const char *text) {
 
 static void read_environment(void) {
   is_read = true;
-  session = (muster_session){.gpu = "auto", .gpus = 1, .threads = 1};
+  session = (muster_session){.gpu = "auto", .gpus = 1, .threads = 1, .checks = {.schedules = 1, .shards = 1}};
   const char *device = getenv("MUSTER_DEVICE"), *options = getenv("MUSTER_OPTIONS"),
              *parent = getenv("MUSTER_SESSION");
   if (device && strncmp(device, "cpu:", 4) == 0)
     set_gpu(device + 4, "MUSTER_DEVICE");
   if (options) {
     read_options(options);
+    session.check = strcmp(options, "check") == 0 || strncmp(options, "check ", 6) == 0;
     session.exit_on_hang = true;
   }
   int fd;
@@ -180,6 +225,11 @@ void muster_session_freeze(void) {
 }
 
 /* ------------------------------------------------------------------ messages */
+
+bool muster_session_has_parent(void) {
+  muster_session_get();
+  return messages >= 0;
+}
 
 static bool say(muster_message kind, const char *text) {
   if (kind == MUSTER_MESSAGE_NOTE && session.quiet)

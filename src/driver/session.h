@@ -28,12 +28,22 @@ typedef enum muster_message {
   MUSTER_MESSAGES
 } muster_message;
 
+/* What `muster check` was told; words as on the command line, NULL where absent. */
+typedef struct muster_check_words {
+  const char *rules, *replay, *volatiles, *fence_sc, *kernel_regex;
+  uint64_t launch_skip, launch_count; /* count 0: all */
+  uint64_t schedules, shard, shards;  /* 1, 0, 1 unless told */
+  bool strict, lockstep, allow_missing_acquire;
+} muster_check_words;
+
 typedef struct muster_session {
   char gpu[32]; /* profile's name; "auto": rtx4090, or the smallest that runs the PTX offered before cuInit */
   uint32_t gpus;    /* devices */
   uint32_t threads; /* host threads that run blocks; 1: deterministic */
   uint64_t seed;
   bool stats, quiet; /* quiet: no notes */
+  bool check;        /* MUSTER_OPTIONS begins with that word */
+  muster_check_words checks;
   bool exit_on_hang; /* a proven hang ends the process with 124; else its launches end with an error */
 } muster_session;
 
@@ -43,6 +53,8 @@ const muster_session *muster_session_get(void);
 bool muster_session_set(const muster_session *s);
 void muster_session_freeze(void); /* cuInit was called */
 
+/* Somebody collects what is said; else it goes to standard error. */
+bool muster_session_has_parent(void);
 /* Says one thing; true if somebody could be told. */
 bool muster_session_say(muster_message kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says it once a process for each `key`. */

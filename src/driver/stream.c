@@ -40,6 +40,7 @@ CUresult drv_push(drv_stream *s, drv_op *op) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   op->stream = s;
   op->number = s->last = ++drv_op_number;
+  drv_tell_work(s, op);
   *s->end = op;
   s->end = &op->next;
   drv_wake();
@@ -55,7 +56,9 @@ CUresult drv_issue(drv_stream *s, drv_op *op) {
   }
   if (!drv_stream_clear(s) || (op->kind != DRV_OP_COPY && op->kind != DRV_OP_FILL))
     return drv_push(s, op);
-  s->last = ++drv_op_number;
+  op->number = s->last = ++drv_op_number;
+  op->stream = s;
+  drv_tell_work(s, op);
   (op->kind == DRV_OP_COPY ? drv_do_copy : drv_do_fill)(s->context->device, op);
   drv_op_free(op);
   drv_wake(); /* a kernel of another stream may wait for these bytes */
@@ -66,6 +69,8 @@ CUresult drv_issue_and_wait(drv_stream *s, drv_op *op) {
   CUresult r = drv_issue(s, op);
   if (r == CUDA_SUCCESS && !drv_stream_clear(s))
     r = drv_wait_stream(s);
+  else if (r == CUDA_SUCCESS)
+    drv_tell_synced(s);
   drv_print(s->context->device);
   return r;
 }
@@ -196,6 +201,8 @@ CUresult drv_wait_stream(drv_stream *s) {
   s->waiters++;
   CUresult r = drv_wait(s->context->device, stream_reached, &w);
   s->waiters--;
+  if (r == CUDA_SUCCESS)
+    drv_tell_synced(s);
   return r;
 }
 
@@ -216,7 +223,11 @@ static bool context_reached(void *user) {
 
 CUresult drv_wait_context(drv_context *c) {
   context_wait w = {c, drv_op_number};
-  return drv_wait(c->device, context_reached, &w);
+  drv_device *d = c->device;
+  CUresult r = drv_wait(d, context_reached, &w);
+  if (r == CUDA_SUCCESS)
+    drv_tell_device_synced(d);
+  return r;
 }
 
 CUresult drv_wait_device(drv_device *d) {
@@ -259,7 +270,12 @@ CUresult drv_cuStreamQuery(CUstream stream) {
     return r;
   if (s->capture)
     return drv_capture_invalid(s);
-  return drv_stream_done(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  if (!drv_stream_done(s)) {
+    drv_polls++;
+    return CUDA_ERROR_NOT_READY;
+  }
+  drv_tell_synced(s);
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuStreamSynchronize(CUstream stream) {

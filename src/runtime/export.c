@@ -34,25 +34,25 @@
 #define API(majors, name, parameters, arguments) API_AS(majors, name, name, parameters, arguments)
 #define API_AS(majors, name, as, parameters, arguments) \
   RT_IF_##majors(RT_EXPORT cudaError_t name parameters; \
-                 cudaError_t name parameters { return rt_leave(rt_##as arguments); })
+                 cudaError_t name parameters { return rt_leave(#name, rt_##as arguments); })
 #define STREAM(majors, name, parameters, arguments) STREAM_AS(majors, name, name, parameters, arguments)
 #define STREAM_AS(majors, name, as, parameters, arguments)                                          \
   API_AS(majors, name, as, parameters, arguments)                                                   \
   RT_IF_##majors(RT_EXPORT cudaError_t name##_ptsz parameters; cudaError_t name##_ptsz parameters { \
     stream = RT_THREADS(stream);                                                                    \
-    return rt_leave(rt_##as arguments);                                                             \
+    return rt_leave(#name, rt_##as arguments);                                                      \
   })
-#define DEFAULT(majors, name, parameters, arguments)                         \
-  RT_IF_##majors(                                                            \
-      RT_EXPORT cudaError_t name parameters; cudaError_t name parameters {   \
-        return rt_leave(rt_##name(RT_OPEN arguments, NULL));                 \
-      } RT_EXPORT cudaError_t name##_ptds parameters;                        \
-      cudaError_t name##_ptds parameters {                                   \
-        return rt_leave(rt_##name(RT_OPEN arguments, CU_STREAM_PER_THREAD)); \
+#define DEFAULT(majors, name, parameters, arguments)                                \
+  RT_IF_##majors(                                                                   \
+      RT_EXPORT cudaError_t name parameters; cudaError_t name parameters {          \
+        return rt_leave(#name, rt_##name(RT_OPEN arguments, NULL));                 \
+      } RT_EXPORT cudaError_t name##_ptds parameters;                               \
+      cudaError_t name##_ptds parameters {                                          \
+        return rt_leave(#name, rt_##name(RT_OPEN arguments, CU_STREAM_PER_THREAD)); \
       })
 #define RAW(majors, type, name, parameters, arguments) \
   RT_IF_##majors(RT_EXPORT type name parameters; type name parameters { return rt_##name arguments; })
 #define NO(majors, name)                           \
   RT_IF_##majors(RT_EXPORT cudaError_t name(void); \
-                 cudaError_t name(void) { return rt_leave(rt_refuse(#name)); })
+                 cudaError_t name(void) { return rt_leave(#name, rt_refuse(#name)); })
 #include "runtime/api.def"

@@ -42,7 +42,7 @@ void rt_forget_primary(int device);
 /* Errors of both APIs that have the same number mean the same. */
 cudaError_t rt_error(CUresult result);
 /* Remembers it for cudaGetLastError, unless it is success; returns it. */
-cudaError_t rt_leave(cudaError_t error);
+cudaError_t rt_leave(const char *function, cudaError_t error);
 /* Says once that a function is not provided. */
 cudaError_t rt_refuse(const char *name);
 

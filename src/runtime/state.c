@@ -118,9 +118,11 @@ cudaError_t rt_error(CUresult result) {
   return cudaErrorUnknown;
 }
 
-cudaError_t rt_leave(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) /* not ready is an answer, and not remembered */
+cudaError_t rt_leave(const char *function, cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady) { /* not ready is an answer, and not remembered */
     rt_last = error;
+    muster_driver_api_error(function, rt_cudaGetErrorName(error));
+  }
   return error;
 }
 
@@ -133,10 +135,12 @@ cudaError_t rt_refuse(const char *name) {
 cudaError_t rt_cudaGetLastError(void) {
   const cudaError_t error = rt_last;
   rt_last = cudaSuccess;
+  muster_driver_api_error("cudaGetLastError", NULL);
   return error;
 }
 
 cudaError_t rt_cudaPeekAtLastError(void) {
+  muster_driver_api_error("cudaPeekAtLastError", NULL);
   return rt_last;
 }
 

@@ -95,10 +95,12 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
     f.at = (uint8_t *)(uintptr_t)address;
     uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
     sim_memory_kind kind = SIM_MEMORY_GLOBAL;
+    bool ends_before = false;
     if (at < r->memory->bytes && r->memory->granules[at / SIM_GRANULE] == SIM_READ_ONLY) {
       mtx_lock(&r->device->lock); /* another worker may be in malloc, which moves the spans */
       const sim_span *s = sim_span_at(r->memory->spans, r->memory->n_spans, address);
       kind = s ? s->info.kind : SIM_MEMORY_HOST;
+      ends_before = r->memory->exact && s && bytes > s->info.address + s->info.bytes - address;
       mtx_unlock(&r->device->lock);
     }
     f.space = kind == SIM_MEMORY_CONST   ? PTX_SPACE_CONST
@@ -107,11 +109,13 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
     bool legal =
         writes ? f.space == PTX_SPACE_GLOBAL
                : generic || space == f.space || (space == PTX_SPACE_GLOBAL && f.space != PTX_SPACE_PARAM);
-    if (!legal)
+    if (!legal || ends_before)
       f.at = NULL;
   }
   if (address & (align - 1))
     f.misaligned = true, f.at = NULL;
+  if (writes && f.at && r->memory->kept && f.space == PTX_SPACE_GLOBAL)
+    sim_memory_touch(r->device, address, bytes);
   return f;
 }
 
@@ -162,32 +166,55 @@ typedef struct sight {
   sim_who who;
   sim_access a;
   uint32_t on; /* lanes that do it */
+  bool mixed;  /* generic addresses, in several spaces */
 } sight;
+
+/* The lanes of `lanes` whose address lies in a space. */
+static uint32_t lanes_in(const sight *s, uint32_t lanes, uint8_t space) {
+  uint32_t in = 0;
+  SIM_EACH(i, lanes)
+  in |= (uint32_t)(s->found[i].space == space) << i;
+  return in;
+}
+
+/* Asks the watcher about lanes whose access is none that the machine knows to be right. */
+static void ask(sim_run *r, sight *s, uint32_t legal) {
+  uint32_t all = s->who.lanes;
+  uint8_t space = s->a.space;
+  for (uint32_t left = all & ~legal; left;) {
+    s->a.space = s->found[sim_first(left)].space;
+    s->who.lanes = lanes_in(s, all, s->a.space);
+    s->on &= ~s->who.lanes | r->watcher->allow(r->watcher->user, &s->a, legal & s->who.lanes);
+    left &= ~s->who.lanes;
+  }
+  s->who.lanes = all, s->a.space = space;
+}
 
 /* Resolves element k of all lanes, and asks the watcher who may go on. False: a fault. */
 static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes,
                  sight *s) {
   const void *lanes = sim_at(&r->ctx, o->a);
   uint32_t legal = 0, mask = r->ctx.mask, first_bad = SIM_NOWHERE;
-  uint8_t space = PTX_SPACE_GLOBAL;
   bool ranked = false;
-  sim_found bad = {0};
   SIM_EACH(i, mask) {
     uint64_t address = address_of(o, lanes, i);
     uint32_t align = k ? m->bytes : m->bytes * m->n;
     sim_found f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
+    if (f.at)
+      legal |= UINT32_C(1) << i;
+    else if (first_bad == SIM_NOWHERE)
+      first_bad = i;
     s->at[i] = f.at;
-    s->found[i] = f;
     s->rank[i] = (uint8_t)(f.rank == SIM_NOWHERE ? r->block->rank : f.rank);
     ranked |= f.rank != SIM_NOWHERE;
     s->address[i] = f.offset;
     r->address[i] = address + (uint64_t)k * m->bytes;
-    space = f.space;
-    if (f.at)
-      legal |= UINT32_C(1) << i;
-    else if (first_bad == SIM_NOWHERE)
-      first_bad = i, bad = f;
+    f.space = f.space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : f.space;
+    s->found[i] = f;
   }
+  uint32_t counts = legal ? legal : mask;
+  uint8_t space = s->found[sim_first(counts)].space;
+  s->mixed = m->space == PTX_SPACE_GENERIC && lanes_in(s, counts, space) != counts;
   sim_who_of(r, mask, o, &s->who);
   s->a = (sim_access){.who = &s->who,
                       .reads = reads,
@@ -204,23 +231,65 @@ static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bo
                       .read = s->read,
                       .written = (const uint64_t(*)[2])s->written};
   s->on = legal;
+  if (legal == mask)
+    return true;
   if (r->watcher && r->watcher->allow) {
-    s->on = r->watcher->allow(r->watcher->user, &s->a, legal) & legal;
-  } else if (first_bad != SIM_NOWHERE) {
-    sim_bad_access(r, o, &bad, m->space, r->address[first_bad], m->bytes, first_bad, writes);
-    return false;
+    ask(r, s, legal);
+    return true;
   }
+  sim_bad_access(r, o, &s->found[first_bad], m->space, r->address[first_bad], m->bytes, first_bad, writes);
+  return false;
+}
+
+bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, uint32_t lane, bool writes) {
+  uint64_t address[SIM_LANES], none[SIM_LANES][2] = {{0}};
+  sim_who who;
+  if (!r->watcher || !r->watcher->allow)
+    return false;
+  sim_who_of(r, UINT32_C(1) << lane, o, &who);
+  address[lane] = f->offset;
+  sim_access a = {.who = &who,
+                  .reads = !writes,
+                  .writes = writes,
+                  .space = f->space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : f->space,
+                  .proxy = SIM_PROXY_ASYNC,
+                  .bytes = bytes,
+                  .elements = 1,
+                  .address = address,
+                  .read = none,
+                  .written = (const uint64_t(*)[2])none};
+  r->watcher->allow(r->watcher->user, &a, 0);
   return true;
 }
 
 static void tell(sim_run *r, const sim_op *o, sight *s) {
-  bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
-  if (!sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
-    return;
-  sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
+  for (uint32_t left = s->on; left;) {
+    uint32_t lanes = left;
+    if (s->mixed) {
+      s->a.space = s->found[sim_first(left)].space;
+      lanes = lanes_in(s, left, s->a.space);
+    }
+    left &= ~lanes;
+    bool plain = s->a.space == PTX_SPACE_GLOBAL || s->a.space == PTX_SPACE_SHARED;
+    sim_event e = {.kind = SIM_EVENT_ACCESS, .access = &s->a};
+    s->who.lanes = lanes;
+    if (s->a.reads && s->a.order != PTX_ORDER_WEAK && sim_watches(r, SIM_WATCH_CHOICES))
+      r->unit->polled = true;
+    if (sim_watches(r, plain ? SIM_WATCH_ACCESS : SIM_WATCH_LOCAL))
+      sim_say(r, &e, lanes, o);
+  }
+}
+
+/* Lanes whose value to read the watcher has chosen, in s->read. What a loop reads then is not what memory
+ * holds. */
+static uint32_t chosen(sim_run *r, sight *s) {
+  if (!r->watcher || !r->watcher->source)
+    return 0;
   s->who.lanes = s->on;
-  if (s->on)
-    sim_say(r, &e, s->on, o);
+  uint32_t lanes = r->watcher->source(r->watcher->user, &s->a) & s->on;
+  if (lanes && r->probe)
+    sim_probe_spoil(r->probe);
+  return lanes;
 }
 
 static const sim_op *done(sim_run *r, const sim_op *o) {
@@ -241,19 +310,32 @@ static void get_lane(const sim_run *r, const sim_moves *m, uint32_t place, uint3
     v[0] &= (UINT64_C(1) << (8 * m->bytes)) - 1;
 }
 
-/* Lanes that find a byte nobody wrote; those that were kept from reading count as such. */
-static uint32_t undefined_memory(const sim_run *r, const sight *s, uint32_t bytes) {
-  uint32_t bad = r->ctx.mask & ~s->on;
+/* What a load found undefined: of each element and lane a bit for each byte. Lanes that were kept from
+ * reading were told, and that is enough. */
+typedef struct unwritten {
+  uint32_t some; /* elements */
+  uint16_t bytes[8][SIM_LANES];
+  sim_found found[8][SIM_LANES];
+} unwritten;
+
+static void look_undefined(const sim_run *r, const sight *s, uint32_t bytes, unsigned k, unwritten *u) {
+  uint32_t some = 0;
+  memset(u->bytes[k], 0, sizeof u->bytes[k]);
   SIM_EACH(i, s->on)
-  if (!sim_defined_memory(r, &s->found[i], i, bytes))
-    bad |= UINT32_C(1) << i;
-  return bad;
+  some |= u->bytes[k][i] = (uint16_t)sim_undefined_bytes(r, &s->found[i], i, bytes);
+  if (!some)
+    return;
+  u->some |= UINT32_C(1) << k;
+  memcpy(u->found[k], s->found, sizeof s->found);
 }
 
 const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
-  uint32_t bad[8] = {0};
+  unwritten u;
+  u.some = 0;
   const sim_moves *m = o->more;
+  if (sim_load_straight(r, o, m))
+    return done(r, o);
   uint64_t values[8][SIM_LANES][2];
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
@@ -265,14 +347,15 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
       if (r->probe)
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
     }
+    chosen(r, &s);
     if (r->watcher)
       tell(r, o, &s);
     memcpy(values[k], s.read, sizeof s.read);
     if (r->defines)
-      bad[k] = undefined_memory(r, &s, m->bytes);
+      look_undefined(r, &s, m->bytes, k, &u);
   }
-  for (unsigned k = 0; k < m->n && r->defines; k++) /* poison from global memory is told at its use */
-    sim_define_at(r, m->places[k], c->mask, bad[k], s.a.space == PTX_SPACE_GLOBAL ? 0 : UINT32_MAX, false);
+  for (unsigned k = 0; k < m->n && r->defines && (u.some || r->warp->undefined); k++)
+    sim_define_loaded(r, o, m, m->places[k], u.bytes[k], u.found[k], u.some >> k & 1 ? c->mask : 0);
   for (unsigned k = 0; k < m->n; k++) /* only now: an address may lie in a register that is loaded */
     SIM_EACH(i, c->mask)
   put_lane(r, m, m->places[k], i, values[k][i]);
@@ -282,6 +365,8 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
 const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const sim_moves *m = o->more;
+  if (sim_store_straight(r, o, m))
+    return done(r, o);
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
     if (!look(r, o, m, k, false, true, &s))
@@ -291,17 +376,15 @@ const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
     SIM_EACH(i, s.on) {
       if (r->probe && memcmp(s.at[i], s.written[i], m->bytes))
         r->probe->wrote = true;
+      s.read[i][0] = s.read[i][1] = 0;
+      memcpy(s.read[i], s.at[i], m->bytes);
       memcpy(s.at[i], s.written[i], m->bytes);
     }
     s.a.stored = s.on;
     uint32_t bad = 0;
     if (r->defines) {
-      bad = sim_undefined_at(r, m->places[k], false) & s.on;
-      SIM_EACH(i, s.on)
-      sim_define_memory(r, &s.found[i], i, m->bytes, !(bad >> i & 1));
+      bad = sim_define_stored(r, o, m, m->places[k], s.found, s.on);
       s.a.undefined = &bad;
-      if (s.a.space == PTX_SPACE_GLOBAL)
-        sim_define_report(r, o, sim_undefined_at(r, m->places[k], true) & s.on, SIM_USE_STORE);
     }
     if (r->watcher)
       tell(r, o, &s);
@@ -320,21 +403,22 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
     memset(s.read, 0, sizeof s.read);
     s.a.stored = 0;
     s.a.returns = m->results[k] != SIM_NOWHERE;
-    if (r->defines) {
-      sim_define_report(r, o, undefined_memory(r, &s, m->bytes) & s.on, SIM_USE_ATOMIC);
-      SIM_EACH(i, s.on)
-      sim_define_memory(r, &s.found[i], i, m->bytes, true);
-      if (m->results[k] != SIM_NOWHERE)
-        sim_define_at(r, m->results[k], c->mask, 0, 0, false);
-    }
+    if (r->defines)
+      sim_define_atomic(r, o, m, m->results[k], s.found, s.on);
+    uint32_t forced = chosen(r, &s);
     SIM_EACH(i, s.on) {
-      uint64_t b[2], x[2] = {0};
+      uint64_t b[2], x[2] = {0}, before[2];
+      memcpy(before, s.at[i], m->bytes);
+      if (forced >> i & 1)
+        memcpy(s.at[i], s.read[i], m->bytes);
       get_lane(r, m, m->places[k], i, b);
       if (m->rop == PTX_ROP_CAS)
         get_lane(r, m, m->compare, i, x);
       bool stored =
           sim_atomic(m, s.at[i], b, x, s.read[i], s.written[i], true, s.a.space == PTX_SPACE_SHARED);
       s.a.stored |= stored ? UINT32_C(1) << i : 0;
+      if (!stored)
+        memcpy(s.at[i], before, m->bytes);
       if (r->probe) {
         sim_probe_read(r, r->address[i], s.at[i], m->bytes);
         if (stored && memcmp(s.read[i], s.written[i], m->bytes))

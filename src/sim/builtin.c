@@ -56,8 +56,8 @@ static const char *read_conversion(const char *p, conversion *k) {
       keep(k, *p++);
   }
   const char *size = p;
-  for (; *p && strchr("lLjzt", *p); p++)
-    k->longs += *p == 'l' ? 1 : *p == 'L' ? 0 : 2;
+  for (; *p == 'l'; p++) /* CUDA knows h, l and ll; what has another size is no conversion */
+    k->longs++;
   if (p == size && *p == 'h')
     k->longs = -1, p++;
   k->letter = *p;
@@ -210,7 +210,7 @@ static bool vprintf_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *co
     put_conversion(&out, &k, &a);
   }
   const sim_options *options = &r->device->options;
-  if (options->print && out.length) {
+  if (options->print && out.length && !r->device->muted) {
     mtx_lock(&r->device->lock);
     options->print(options->print_user, out.bytes, out.length);
     mtx_unlock(&r->device->lock);
@@ -276,7 +276,7 @@ static bool free_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const
     return true;
   mtx_lock(&r->device->lock);
   const sim_span *s = sim_span_at(m->spans, m->n_spans, at);
-  bool ok = s && s->begin == at && s->info.kind == SIM_MEMORY_HEAP;
+  bool ok = s && s->begin == at && s->info.kind == SIM_MEMORY_HEAP && !s->info.freed;
   uint64_t bytes = ok ? s->info.bytes : 0;
   m->heap_used -= bytes;
   if (ok)

@@ -190,17 +190,18 @@ static void scatter(const sim_run *r, const together *t, char *frame, uint32_t l
 
 /* Definedness: of a shuffle, the source's; of all else, every lane's counts. */
 static void define(sim_run *r, const together *t, uint32_t lanes, const table *x) {
-  if (!r->defines)
+  if (!r->defines || !r->warp->undefined)
     return;
-  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a, false), out = 0;
+  uint32_t in = t->a == SIM_NOWHERE ? 0 : sim_undefined_at(r, t->a), out = 0;
+  uint32_t origin = sim_origin_at(r, t->a, in);
   if (t->op == PTX_OP_shfl_sync || t->op == PTX_OP_shfl_old) {
     SIM_EACH(i, lanes)
     out |= (in >> x->source[i] & 1) << i;
   } else {
     out = in & lanes ? lanes : 0;
   }
-  sim_define_at(r, t->d, lanes, out, out, t->result_is_pred);
-  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, 0, true);
+  sim_define_at(r, t->d, lanes, out, origin);
+  sim_define_at(r, t->e, lanes, t->op == PTX_OP_match_sync ? out : 0, origin);
 }
 
 static const sim_op *here(const sim_op *o, sim_ctx *c) {
@@ -217,11 +218,11 @@ static const sim_op *here(const sim_op *o, sim_ctx *c) {
 }
 
 static void say_met(sim_run *r, sim_event_kind kind, const sim_op *o, const uint32_t *masks, uint32_t met,
-                    const uint32_t *source, bool many) {
+                    const uint32_t *source, const sim_who *other) {
   if (sim_watches(r, SIM_WATCH_SYNC))
     sim_say(r,
             &(sim_event){.kind = kind,
-                         .collective = {.masks = masks, .met = met, .source = source, .many_places = many}},
+                         .collective = {.masks = masks, .met = met, .source = source, .other = other}},
             met, o);
 }
 
@@ -244,7 +245,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     gather(r, t, frame, c->mask, &x);
     compute(t, c->mask, &x);
     if (r->watcher)
-      say_met(r, SIM_EVENT_COLLECTIVE, o, masks, c->mask, is_shuffle(t) ? x.source : NULL, false);
+      say_met(r, SIM_EVENT_COLLECTIVE, o, masks, c->mask, is_shuffle(t) ? x.source : NULL, NULL);
     define(r, t, c->mask, &x);
     scatter(r, t, frame, c->mask, &x);
     return r->yield ? sim_stop(r, o, o + 1) : o + 1;
@@ -256,7 +257,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     sim_probe_spoil(r->probe);
   sim_unit_state_set(w, u, SIM_AT_WARP);
   if (r->watcher)
-    say_met(r, SIM_EVENT_COLLECTIVE_WAIT, o, masks, c->mask, NULL, false);
+    say_met(r, SIM_EVENT_COLLECTIVE_WAIT, o, masks, c->mask, NULL, NULL);
   sim_warp_meet(r, w);
   return NULL;
 }
@@ -280,11 +281,13 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
   for (uint32_t left = waiting; left;) {
     uint32_t i = sim_first(left), group = (masks[i] | UINT32_C(1) << i) & w->live;
     const together *t = w->units[unit_of[i]].pc->more;
-    bool met = (group & ~waiting) == 0, many = false;
+    bool met = (group & ~waiting) == 0;
+    sim_unit *elsewhere = NULL;
     left &= left - 1;
     SIM_EACH(j, met ? group : 0) {
       met = met && masks[j] == masks[i] && alike(t, w->units[unit_of[j]].pc->more);
-      many |= w->units[unit_of[j]].pc != w->units[unit_of[i]].pc;
+      if (w->units[unit_of[j]].pc != w->units[unit_of[i]].pc)
+        elsewhere = &w->units[unit_of[j]];
     }
     if (!met)
       continue;
@@ -304,9 +307,15 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
       x.pred = (x.pred & ~mine) | (own.pred & mine);
     }
     compute(t, group, &x);
+    sim_who other;
+    if (r->watcher && elsewhere) {
+      r->unit = elsewhere;
+      sim_who_of(r, elsewhere->mask & group, NULL, &other);
+    }
     r->unit = &w->units[unit_of[i]];
     if (r->watcher)
-      say_met(r, SIM_EVENT_COLLECTIVE, r->unit->pc, masks, group, is_shuffle(t) ? x.source : NULL, many);
+      say_met(r, SIM_EVENT_COLLECTIVE, r->unit->pc, masks, group, is_shuffle(t) ? x.source : NULL,
+              elsewhere ? &other : NULL);
     SIM_EACH(k, r->defines ? units : 0) {
       r->unit = &w->units[k];
       define(r, r->unit->pc->more, r->unit->mask & group, &x);
@@ -330,19 +339,20 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
   }
 }
 
-uint32_t sim_awaited(const sim_warp *w, const sim_unit *u) {
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u, uint32_t *named) {
   const together *t = u->pc->more;
   const uint32_t *masks = (const uint32_t *)(w->regs + u->frame + t->mask);
-  uint32_t named = 0, here = 0;
+  uint32_t here = 0;
+  *named = 0;
   if ((t->mask & 3) != SIM_IN_FRAME) /* a constant: of any block alike */
     masks = (const uint32_t *)((t->mask & 3) == SIM_IN_CONST
                                    ? w->block->grid->code->consts + t->mask - SIM_IN_CONST
                                    : w->block->pool + t->mask - SIM_IN_BLOCK);
   SIM_EACH(i, u->mask)
-  named |= masks[i];
+  *named |= masks[i];
   SIM_EACH(k, w->at_warp)
   here |= w->units[k].mask;
-  return named & w->live & ~here;
+  return *named & w->live & ~here;
 }
 
 static const sim_op *activemask(const sim_op *o, sim_ctx *c) {

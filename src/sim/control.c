@@ -36,12 +36,16 @@ static const sim_op *go_slow(sim_run *r, const sim_op *o) {
     sim_probe_end(r);
     return NULL;
   }
-  if (o->b ? r->budget <= 0 : r->depth_key + o->x >= r->other_key) {
+  if (o->b ? r->budget <= 0 || r->unit->polled : r->depth_key + o->x >= r->other_key) {
     sim_unit_at(r->unit, o->target, o->x);
     r->quantum = o->b;
     return NULL;
   }
   return o->target;
+}
+
+static void say_branch(sim_run *r, const sim_op *o, uint32_t lanes, uint32_t taken, uint32_t target) {
+  sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = target}}, lanes, o);
 }
 
 /* Lanes part: `taken` go to the target. */
@@ -53,8 +57,7 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   sim_unit_at(v, o->target, o->x);
   r->stats.fragments_split++;
   if (sim_watches(r, SIM_WATCH_FLOW))
-    sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = o->target->insn}},
-            taken | u->mask, o);
+    say_branch(r, o, taken | u->mask, taken, o->target->insn);
   return NULL;
 }
 
@@ -123,6 +126,8 @@ static const sim_op *branch_masked(const sim_op *o, sim_ctx *c) {
 }
 static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
+  if ((!taken || taken == c->mask) && sim_watches(sim_run_of(c), SIM_WATCH_BRANCHES))
+    say_branch(sim_run_of(c), o, c->mask, taken, o->target->insn);
   if (!taken)
     return o + 1;
   return taken == c->mask ? go_slow(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
@@ -261,6 +266,8 @@ static const sim_op *brx(const sim_op *o, sim_ctx *c) {
     left &= ~lanes;
     sim_unit *v = first && !left ? u : left ? sim_unit_split(r->warp, u, lanes) : u;
     sim_unit_at(v, t->to[k].op, t->to[k].order);
+    if (sim_watches(r, SIM_WATCH_FLOW) && (lanes != c->mask || sim_watches(r, SIM_WATCH_BRANCHES)))
+      say_branch(r, o, lanes, lanes, t->to[k].insn);
   }
   r->quantum = r->budget <= 0;
   return NULL;
@@ -442,35 +449,33 @@ static void pass_lane(const sim_run *r, const pass *p, uint32_t lane, uint32_t m
   }
 }
 
+/* The two sides of a call: function, frame, and where each lane's local memory begins. */
+typedef struct call_side {
+  const sim_func *func;
+  uint32_t frame;
+  const uint32_t *local;
+} call_side;
+
 /* The same for definedness, for all lanes that go over. */
-static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const uint32_t *mine_at,
-                         const uint32_t *its_at, uint32_t my_frame, uint32_t its_frame, bool to_callee) {
+static void pass_defined(sim_run *r, const pass *p, uint32_t lanes, const call_side *my, const call_side *its,
+                         bool to_callee) {
+  const call_side *source = to_callee ? my : its, *target = to_callee ? its : my;
+  uint32_t from = to_callee ? p->mine : p->other, to = to_callee ? p->other : p->mine;
   if (p->kind == PASS_REGS) {
-    if (to_callee)
-      sim_define_pass(r->warp, my_frame, p->mine, its_frame, p->other, lanes);
-    else
-      sim_define_pass(r->warp, its_frame, p->other, my_frame, p->mine, lanes);
+    sim_define_pass(r->warp, source->func, source->frame, from, target->func, target->frame, to, lanes);
     return;
   }
-  sim_unit *u = r->unit;
-  uint32_t frame = u->frame, bytes = p->kind == PASS_MEMORY ? p->bytes : p->moved;
-  u->frame = (p->kind == PASS_FROM_REG) ? my_frame : its_frame;
+  bool reg_is_source = (p->kind == PASS_FROM_REG) == to_callee;
   SIM_EACH(i, lanes) {
-    sim_found mine = {.space = PTX_SPACE_LOCAL, .offset = mine_at[i] + p->mine},
-              other = {.space = PTX_SPACE_LOCAL, .offset = its_at[i] + p->other};
-    const sim_found *from = to_callee ? &mine : &other, *to = to_callee ? &other : &mine;
-    uint32_t lane = UINT32_C(1) << i, reg = p->kind == PASS_FROM_REG ? p->mine : p->other;
-    bool reg_is_source = (p->kind == PASS_FROM_REG) == to_callee;
-    if (p->kind == PASS_MEMORY) {
-      sim_define_copied(r, to, from, i, bytes);
-    } else if (reg_is_source) {
-      sim_define_memory(r, to, i, bytes, !(sim_undefined_at(r, reg, false) & lane));
-    } else {
-      bool ok = sim_defined_memory(r, from, i, bytes);
-      sim_define_at(r, reg, lane, ok ? 0 : lane, lane, p->lane_bytes == 0);
-    }
+    sim_found a = {.space = PTX_SPACE_LOCAL, .offset = source->local[i] + from},
+              b = {.space = PTX_SPACE_LOCAL, .offset = target->local[i] + to};
+    if (p->kind == PASS_MEMORY)
+      sim_define_copied(r, &b, &a, i, p->bytes);
+    else if (reg_is_source)
+      sim_define_to_memory(r, source->func, source->frame, from, &b, i, p->moved);
+    else
+      sim_define_from_memory(r, target->func, target->frame, to, &a, i, p->moved);
   }
-  u->frame = frame;
 }
 
 /* Room for another frame; the registers may move. */
@@ -509,8 +514,9 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
   }
   if (r->defines) {
     sim_define_frame(r->warp, f, frame, u->mask);
+    const call_side my_side = {from, u->frame, mine_at}, its_side = {f, frame, its_at};
     for (uint32_t k = 0; k < info->n_args; k++)
-      pass_defined(r, &info->args[k], u->mask, mine_at, its_at, u->frame, frame, true);
+      pass_defined(r, &info->args[k], u->mask, &my_side, &its_side, true);
   }
   if (sim_watches(r, SIM_WATCH_FLOW))
     sim_say(r, &(sim_event){.kind = SIM_EVENT_CALL}, u->mask, o);
@@ -560,7 +566,7 @@ static const sim_op *call_builtin(const sim_op *o, sim_ctx *c) {
       sim_define_memory(r, &(sim_found){.space = PTX_SPACE_LOCAL, .offset = base + info->rets[0].mine}, i,
                         info->rets[0].bytes, true);
     else if (r->defines && info->n_rets)
-      sim_define_at(r, info->rets[0].mine, UINT32_C(1) << i, 0, 0, false);
+      sim_define_at(r, info->rets[0].mine, UINT32_C(1) << i, 0, 0);
   }
   return o + 1;
 }
@@ -631,7 +637,8 @@ static const sim_op *leave(const sim_op *o, sim_ctx *c) {
       p.other = v->space == PTX_SPACE_GENERIC ? f->reg[v->offset] : f->vars[k];
       pass_lane(r, &p, i, my_local, mine, link->local[i], its, false);
       if (r->defines)
-        pass_defined(r, &p, UINT32_C(1) << i, mine_at, its_at, link->frame[first], u->frame, false);
+        pass_defined(r, &p, UINT32_C(1) << i, &(call_side){to, link->frame[first], mine_at},
+                     &(call_side){f, u->frame, its_at}, false);
     }
   }
   u->func = info->caller;

@@ -32,11 +32,11 @@ static uint64_t address_of(const end *e, const sim_ctx *c, uint32_t i) {
   return (uint32_t)(((const uint32_t *)a)[i] + (uint32_t)e->offset);
 }
 
-/* The memory behind one end; NULL: a fault was raised. */
+/* The memory behind one end; NULL: a fault was raised, or a watcher dropped the access. */
 static uint8_t *find(sim_run *r, const sim_op *o, const end *e, uint64_t address, uint32_t bytes,
                      uint32_t align, uint32_t lane, bool writes, sim_found *f) {
   *f = sim_find(r, e->space, address, bytes, align, lane, writes);
-  if (!f->at)
+  if (!f->at && !sim_drops(r, o, f, bytes, lane, writes))
     sim_bad_access(r, o, f, e->space, address, bytes, lane, writes);
   return f->at;
 }
@@ -89,16 +89,20 @@ static const sim_op *copy_small(const sim_op *o, sim_ctx *c) {
       uint8_t *at = find(r, o, &p->from, source, reads, 1, i, false, &from);
       if (at && (source & (bytes - 1))) {
         from.misaligned = true;
-        sim_bad_access(r, o, &from, p->from.space, source, bytes, i, false);
+        if (!sim_drops(r, o, &from, bytes, i, false))
+          sim_bad_access(r, o, &from, p->from.space, source, bytes, i, false);
         at = NULL;
       }
-      if (!at)
+      if (r->fault.kind)
         return NULL;
-      memcpy(value, at, reads);
+      reads = at ? reads : 0;
+      memcpy(value, at ? at : value, reads);
     }
     uint8_t *at = find(r, o, &p->to, address_of(&p->to, c, i), bytes, bytes, i, true, &to);
-    if (!at)
+    if (r->fault.kind)
       return NULL;
+    if (!at)
+      continue;
     memcpy(at, value, bytes);
     if (r->defines) {
       sim_define_memory(r, &to, i, bytes, true);
@@ -130,9 +134,11 @@ static bool copy_to(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lane
   if (rank != SIM_NOWHERE)
     to_address = (to_address & SIM_OFFSET_MASK) | (uint64_t)(rank + 1) << SIM_RANK_SHIFT;
   uint8_t *at = find(r, o, &e, to_address, bytes, 16, lane, true, &to);
-  if (!at)
+  if (r->fault.kind)
     return false;
-  if (p->reduces) {
+  if (!at || !from->at) {
+    ; /* dropped; but who waits for its bytes goes on */
+  } else if (p->reduces) {
     reduce(r, p, at, from->at, bytes, to.space == PTX_SPACE_SHARED);
   } else if (p->byte_mask != SIM_NOWHERE) {
     uint32_t on = ((const uint32_t *)sim_at(c, p->byte_mask))[lane];
@@ -144,7 +150,7 @@ static bool copy_to(sim_run *r, const sim_op *o, const copy_op *p, uint32_t lane
     if (r->defines)
       sim_define_copied(r, &to, from, lane, bytes);
   }
-  if (r->watcher) {
+  if (r->watcher && at && from->at) {
     if (p->has_object)
       object.offset = address_of(&p->object, c, lane) & SIM_OFFSET_MASK, object.rank = rank;
     say_copy(r, o, p, lane, from, &to, bytes, p->has_object ? &object : NULL);
@@ -166,7 +172,8 @@ static const sim_op *copy_bulk(const sim_op *o, sim_ctx *c) {
       continue;
     sim_found from;
     uint64_t to = address_of(&p->to, c, i);
-    if (!find(r, o, &p->from, address_of(&p->from, c, i), bytes, 16, i, false, &from))
+    find(r, o, &p->from, address_of(&p->from, c, i), bytes, 16, i, false, &from);
+    if (r->fault.kind)
       return NULL;
     if (!p->multicast) {
       if (!copy_to(r, o, p, i, to, SIM_NOWHERE, &from, bytes))
@@ -191,9 +198,9 @@ static const sim_op *store_async(const sim_op *o, sim_ctx *c) {
   SIM_EACH(i, c->mask) {
     sim_found to, object = {.rank = SIM_NOWHERE};
     uint8_t *at = find(r, o, &p->to, address_of(&p->to, c, i), bytes, bytes, i, true, &to);
-    if (!at)
+    if (r->fault.kind)
       return NULL;
-    for (unsigned k = 0; k < m->n; k++) {
+    for (unsigned k = 0; k < m->n && at; k++) {
       uint64_t b[2] = {0}, none[2] = {0}, old[2], stored[2];
       memcpy(b, (char *)sim_at(c, m->places[k]) + (size_t)i * m->lane_bytes, m->lane_bytes);
       if (p->reduces)
@@ -201,9 +208,9 @@ static const sim_op *store_async(const sim_op *o, sim_ctx *c) {
       else
         memcpy(at + k * m->bytes, b, m->bytes);
     }
-    if (r->defines)
+    if (r->defines && at)
       sim_define_memory(r, &to, i, bytes, true);
-    if (r->watcher) {
+    if (r->watcher && at) {
       object.offset = p->has_object ? address_of(&p->object, c, i) & SIM_OFFSET_MASK : 0;
       say_copy(r, o, p, i, NULL, &to, bytes, p->has_object ? &object : NULL);
     }
@@ -226,12 +233,12 @@ static const sim_op *store_zeros(const sim_op *o, sim_ctx *c) {
                              (unsigned long long)bytes);
     uint8_t *at =
         bytes ? find(r, o, &p->to, address_of(&p->to, c, i), (uint32_t)bytes, 8, i, true, &to) : NULL;
-    if (bytes && !at)
+    if (r->fault.kind)
       return NULL;
     memset(at ? at : (uint8_t *)&bytes, 0, at ? bytes : 0);
-    if (r->defines && bytes)
+    if (r->defines && at)
       sim_define_memory(r, &to, i, (uint32_t)bytes, true);
-    if (r->watcher && bytes)
+    if (r->watcher && at)
       say_copy(r, o, p, i, NULL, &to, (uint32_t)bytes, NULL);
   }
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;

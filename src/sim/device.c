@@ -111,6 +111,7 @@ void sim_device_free(sim_device *d) {
   sim_spare_free(d);
   sim_workers_free(d->workers);
   sim_memory_end(&d->memory);
+  free(d->origins);
   mtx_destroy(&d->lock);
   free(d->sms);
   free(d->run);
@@ -120,6 +121,7 @@ void sim_device_free(sim_device *d) {
 
 void sim_device_watch(sim_device *d, const sim_watcher *w) {
   d->watcher = w;
+  d->memory.exact = w && w->allow;
   if (w && w->watch & SIM_WATCH_DEFINED && !sim_define_begin(d))
     d->watcher = NULL; /* no memory to watch with */
 }
@@ -127,6 +129,10 @@ void sim_device_watch(sim_device *d, const sim_watcher *w) {
 void sim_tell(sim_device *d, const sim_event *e) {
   if (d->watcher && d->watcher->event)
     d->watcher->event(d->watcher->user, e);
+}
+
+void sim_device_mute(sim_device *d, bool muted) {
+  d->muted = muted;
 }
 
 void sim_device_stop(sim_device *d) {
@@ -186,26 +192,15 @@ static void wake_unit(sim_run *r, sim_warp *w, sim_unit *u) {
   }
 }
 
-static void wake(sim_run *r, sim_block *b) {
+void sim_block_wake(sim_run *r, sim_block *b) {
   SIM_EACH(w, b->asleep)
-  SIM_EACH(k, b->warps[w].asleep)
+  if (b->warps[w].tried != r->device->progress)
+    SIM_EACH(k, b->warps[w].asleep)
   wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
 }
 
-static uint32_t next_warp(sim_run *r, sim_block *b, uint32_t left) {
-  uint32_t from = b->turn < SIM_WARP && left >> b->turn ? left >> b->turn << b->turn : left;
-  uint32_t w = sim_first(from);
-  if (!sim_watches(r, SIM_WATCH_CHOICES) || !r->watcher->choose)
-    return w;
-  uint64_t ids[SIM_WARP];
-  sim_choice c = {.kind = SIM_CHOOSE_WARP, .launch = r->grid->id, .block = b->number, .ids = ids};
-  SIM_EACH(k, b->ready) {
-    if (k == w)
-      c.usual = c.n;
-    ids[c.n++] = k;
-  }
-  uint32_t k = c.n > 1 ? r->watcher->choose(r->watcher->user, &c) : 0;
-  return (uint32_t)ids[k < c.n ? k : c.usual];
+static uint32_t next_warp(const sim_block *b, uint32_t left) {
+  return sim_first(b->turn < SIM_WARP && left >> b->turn ? left >> b->turn << b->turn : left);
 }
 
 /* Sets r->progress if it got anywhere. */
@@ -218,12 +213,12 @@ void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum) {
     progress |= r->progress;
     r->progress = false;
     if (b->asleep)
-      wake(r, b);
+      sim_block_wake(r, b);
     if (!b->ready)
       break;
     uint32_t left = b->ready; /* each warp that is ready now gets one turn */
     while (left && !r->fault.kind && !r->yield) {
-      uint32_t w = next_warp(r, b, r->watcher ? b->ready : left), gang = sim_gang_of(r, b, w, left);
+      uint32_t w = next_warp(b, r->watcher ? b->ready : left), gang = sim_gang_of(r, b, w, left);
       left &= ~(UINT32_C(1) << w) & ~gang;
       b->turn = w + 1;
       if (gang)
@@ -280,7 +275,7 @@ static bool jump(sim_device *d, const idle *i) {
 
 /* ------------------------------------------------------------------ the loop */
 
-static void end_grid(sim_device *d, sim_grid *g, sim_status *out) {
+void sim_end_grid(sim_device *d, sim_grid *g, sim_status *out) {
   sim_grid **at = &d->grids;
   while (*at != g)
     at = &(*at)->next;
@@ -301,7 +296,7 @@ static void end_grid(sim_device *d, sim_grid *g, sim_status *out) {
   sim_grid_free(d, g);
 }
 
-static void end_all(sim_device *d, sim_run *r, sim_status *out) {
+void sim_end_all(sim_device *d, sim_run *r, sim_status *out) {
   out->state = SIM_FAULTED;
   out->fault = r->fault;
   if (r->grid) {
@@ -310,6 +305,7 @@ static void end_all(sim_device *d, sim_run *r, sim_status *out) {
   }
   sim_drop_all(d);
   sim_sms_fill(d);
+  sim_origins_forget(d->origins);
   sim_run *own = d->run;
   own->block = r->block = NULL, own->grid = r->grid = NULL, own->warp = r->warp = NULL,
   own->unit = r->unit = NULL;
@@ -324,31 +320,8 @@ void sim_no_memory(sim_run *r) {
   }
 }
 
-static void choose_block(sim_device *d) {
-  const sim_watcher *w = d->watcher;
-  if (!w || !(w->watch & SIM_WATCH_CHOICES) || !w->choose || d->n_resident < 2)
-    return;
-  enum { MOST = 4096 };
-  static _Thread_local uint64_t ids[MOST];
-  sim_choice c = {.kind = SIM_CHOOSE_BLOCK, .launch = d->current->grid->id, .ids = ids};
-  sim_block *b = d->current;
-  do {
-    if (!b->started || b->ready || b->asleep)
-      ids[c.n++] = b->number;
-    b = b->next;
-  } while (b != d->current && c.n < MOST);
-  if (c.n < 2)
-    return;
-  uint32_t k = w->choose(w->user, &c);
-  for (b = d->current;; b = b->next)
-    if ((!b->started || b->ready || b->asleep) && k-- == 0) {
-      d->current = b;
-      return;
-    }
-}
-
 /* Nobody moved: what now? False: *out says it. */
-static bool wait_for_time(sim_device *d, sim_status *out) {
+bool sim_wait_for_time(sim_device *d, sim_status *out) {
   idle i;
   look_idle(d, &i);
   if (i.host) { /* time passes with the host's, as well as can be: not faster */
@@ -379,7 +352,7 @@ static void run_workers(sim_device *d, uint64_t budget, sim_status *out) {
     for (sim_block *b = find_ended(d); b; b = find_ended(d)) {
       sim_grid *g = b->grid;
       if (sim_block_end(d->run, b)) {
-        end_grid(d, g, out);
+        sim_end_grid(d, g, out);
         return;
       }
     }
@@ -394,12 +367,12 @@ static void run_workers(sim_device *d, uint64_t budget, sim_status *out) {
     sim_run *fault = d->run->fault.kind ? d->run : sim_workers_round(d->workers, &progress, &used);
     out->used += used;
     if (fault) {
-      end_all(d, fault, out);
+      sim_end_all(d, fault, out);
       return;
     }
     if (progress)
       d->clock_step = 1000;
-    else if (!wait_for_time(d, out))
+    else if (!sim_wait_for_time(d, out))
       return;
   }
 }
@@ -415,8 +388,6 @@ static void run(sim_device *d, uint64_t budget, sim_status *out) {
       out->state = SIM_IDLE;
       break;
     }
-    if (!r->fault.kind)
-      choose_block(d);
     sim_block *b = d->current;
     r->progress = false;
     if (!r->fault.kind && !b->started && !sim_cluster_begin(r, b))
@@ -424,14 +395,14 @@ static void run(sim_device *d, uint64_t budget, sim_status *out) {
     if (!r->fault.kind)
       sim_block_run(r, b, SIM_BLOCK_QUANTUM);
     if (r->fault.kind) {
-      end_all(d, r, out);
+      sim_end_all(d, r, out);
       break;
     }
     if (!b->live) {
       sim_grid *g = b->grid;
       still = 0;
       if (sim_block_end(r, b)) {
-        end_grid(d, g, out);
+        sim_end_grid(d, g, out);
         break;
       }
       continue;
@@ -441,7 +412,7 @@ static void run(sim_device *d, uint64_t budget, sim_status *out) {
       still = 0;
       d->clock_step = 1000;
     } else if (++still >= d->n_resident) { /* everybody had a turn, and nobody moved */
-      if (!wait_for_time(d, out))
+      if (!sim_wait_for_time(d, out))
         break;
       still = 0;
     }
@@ -459,7 +430,9 @@ void sim_device_run(sim_device *d, uint64_t budget, sim_status *out) {
   fenv_t before;
   fegetenv(&before);
   sim_float_default();
-  if (d->workers && !d->watcher)
+  if (d->watcher && d->watcher->watch & SIM_WATCH_CHOICES && d->watcher->choose)
+    sim_run_chosen(d, budget, out);
+  else if (d->workers && !d->watcher)
     run_workers(d, budget, out);
   else
     run(d, budget, out);

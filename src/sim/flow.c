@@ -310,6 +310,7 @@ static void assign(liveness *l, base_arena *scratch) {
   base[CLASS_8] = base[CLASS_4] + n_slots[CLASS_4] * 4 * SIM_LANES;
   base[CLASS_16] = base[CLASS_8] + n_slots[CLASS_8] * 8 * SIM_LANES;
   f->trash = base[CLASS_16] + n_slots[CLASS_16] * 16 * SIM_LANES;
+  memcpy(f->classes, base + CLASS_4, sizeof f->classes);
   f->frame_bytes = f->trash + 16 * SIM_LANES;
   static const uint32_t size[CLASSES] = {4, 4 * SIM_LANES, 8 * SIM_LANES, 16 * SIM_LANES};
   for (uint32_t r = 0; r < b->n_regs; r++)

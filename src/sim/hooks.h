@@ -46,7 +46,7 @@ typedef enum sim_event_kind {
   SIM_EVENT_COLLECTIVE_WAIT, /* .collective: lanes begin to wait for others */
   SIM_EVENT_MBARRIER,        /* .mbarrier */
   SIM_EVENT_COPY,            /* .copy: an asynchronous copy was issued, or awaited */
-  SIM_EVENT_BRANCH,          /* .branch: lanes parted, or a unit passes a place where parted lanes meet */
+  SIM_EVENT_BRANCH, /* .branch: lanes parted, or are together again; SIM_WATCH_BRANCHES: all went one way */
   SIM_EVENT_CALL,
   SIM_EVENT_RETURN,
   SIM_EVENT_EXIT,      /* lanes end */
@@ -71,6 +71,7 @@ typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } s
 typedef struct sim_access {
   const sim_who *who;
   bool reads, writes; /* both: an atomic or a reduction */
+  bool straight;      /* all 32 lanes, side by side from address[0] on */
   bool returns;       /* the value read goes to a register (atom, not red) */
   uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
   uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
@@ -82,7 +83,8 @@ typedef struct sim_access {
   const uint64_t
       *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
   const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
-  uint64_t (*read)[2]; /* 32: what was read. A watcher may change it: which write a read takes (b) */
+  uint64_t (*read)[2]; /* 32: what was read; of a write, what was there. A watcher may change it; atomics: see
+                          sim_watcher.source (b) */
   const uint64_t (*written)[2]; /* 32 */
   const uint32_t *undefined;    /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
@@ -110,7 +112,7 @@ typedef struct sim_event {
       const uint32_t *masks;  /* 32: the mask that each lane named */
       uint32_t met;           /* all lanes that met */
       const uint32_t *source; /* shfl: 32, the lane each reads; NULL */
-      bool many_places;       /* they stood at different instructions */
+      const sim_who *other;   /* one that stood at another instruction than who; NULL: all at the same */
     } collective;
     struct {
       uint64_t address; /* offset in shared memory */
@@ -132,31 +134,39 @@ typedef struct sim_event {
       uint32_t mbarrier_rank;
     } copy;
     struct {
-      uint32_t taken;  /* of who.lanes */
+      uint32_t taken;  /* of who.lanes; the others go on behind the instruction */
       bool joins;      /* lanes that had parted are together again: who.lanes */
       uint32_t target; /* instruction */
     } branch;
     struct {
       int use; /* sim_use */
       uint32_t operand;
+      /* Where the value of the first of who.lanes was read: */
+      const sim_who *read; /* NULL: a register that nobody wrote */
+      uint8_t space;
+      bool known; /* bytes and address, and the lane is read->lanes; else another read came between */
+      uint32_t bytes;
+      uint64_t address;
     } undefined;
     struct {
       const sim_word *words;
       uint32_t n_words;
     } sleep;
     struct {
-      uint64_t address, bytes, from; /* HOST_COPY: from is the source */
-      bool reads, writes;            /* of device memory */
-      uint64_t stream;
-      bool asynchronous;
+      uint64_t address, bytes, from; /* HOST_COPY: from is the source; a fill has none */
+      bool reads, writes;            /* of memory that kernels of this device may use */
+      uint64_t stream, order;        /* order: as sim_launch.order */
+      bool asynchronous;             /* ALLOCATE, FREE: in stream order */
+      bool host;                     /* ALLOCATE, FREE: the host has it too */
     } memory;
     struct {
-      uint64_t stream, other, id; /* `stream` waits for what `other` had until event id; 0: the host */
-      int what;                   /* sim_edge */
+      uint64_t stream, other, id;
+      int what; /* sim_edge, which says what they mean */
     } stream;
     struct {
       const sim_launch *launch;
       sim_fit fit;
+      uint64_t workspace; /* %envreg1 and 2: of the grid's barrier, 0: none */
       bool failed;
     } launch;
     const sim_fault *fault;
@@ -171,29 +181,41 @@ typedef enum sim_use {
   SIM_USE_BARRIER,
   SIM_USE_CALL
 } sim_use;
+/* The order of what the host issues. Streams have numbers; the nodes of a graph lie in lanes, which are
+ * streams with numbers above 2^32. Default streams need no further rule: their waits are told as JOIN. */
 typedef enum sim_edge {
-  SIM_EDGE_RECORD,
-  SIM_EDGE_WAIT,
-  SIM_EDGE_STREAM_SYNC,
-  SIM_EDGE_DEVICE_SYNC,
-  SIM_EDGE_EVENT_SYNC
+  SIM_EDGE_WORK,        /* `stream` of device `other` gets work `id`: sim_launch.order, or memory.order */
+  SIM_EDGE_JOIN,        /* `stream` waits for what `other` has by now */
+  SIM_EDGE_RECORD,      /* recording `id`: what `stream` has by now */
+  SIM_EDGE_WAIT,        /* `stream` waits for recording `id` */
+  SIM_EDGE_WAIT_VALUE,  /* `stream` waits for a word of memory */
+  SIM_EDGE_STREAM_SYNC, /* the host waits for `stream` */
+  SIM_EDGE_DEVICE_SYNC, /* for all streams of device `other` */
+  SIM_EDGE_EVENT_SYNC   /* for recording `id` */
 } sim_edge;
 
-/* What a watcher may choose. */
+/* What a watcher may choose. It is asked only where there is a choice. */
 typedef enum sim_choice_kind {
-  SIM_CHOOSE_BLOCK, /* which resident block goes next */
-  SIM_CHOOSE_WARP,  /* which warp of it */
-  SIM_CHOOSE_UNIT,  /* which unit of a warp */
-  SIM_CHOOSE_START  /* which block becomes resident next */
+  SIM_CHOOSE_TURN, /* which warp goes next, of all that can, until it waits, yields or has gone on for long */
+  SIM_CHOOSE_UNIT, /* which unit of it, where its lanes have parted */
+  SIM_CHOOSE_START /* which cluster becomes resident next, where there is room; asked for the last one too */
 } sim_choice_kind;
+#define SIM_CHOOSE_NONE UINT32_MAX /* START: none, as long as others are resident */
+
+typedef struct sim_turn {
+  uint64_t launch, block;
+  uint32_t warp;
+} sim_turn;
 
 typedef struct sim_choice {
   sim_choice_kind kind;
-  uint64_t launch, block;
-  uint32_t warp;
-  uint32_t n;          /* one of so many: 0 to n - 1, in index order */
-  uint32_t usual;      /* what the machine would take */
-  const uint64_t *ids; /* n: block numbers, warp numbers, lane masks */
+  uint64_t launch, block; /* UNIT, START (the launch alone) */
+  uint32_t warp;          /* UNIT */
+  uint32_t n;             /* one of so many: 0 to n - 1 */
+  uint32_t usual;         /* what the machine would take */
+  uint64_t resident;      /* START: how many blocks are */
+  const sim_turn *turns;  /* TURN: n */
+  const uint64_t *ids;    /* n: UNIT, lane masks; START, numbers of clusters */
 } sim_choice;
 
 typedef enum sim_answer { SIM_GO_ON, SIM_YIELD } sim_answer;
@@ -204,19 +226,24 @@ enum {
   SIM_WATCH_SYNC = 4,   /* fences, barriers, collectives, copies */
   SIM_WATCH_FLOW = 8,   /* branches, calls, exits */
   SIM_WATCH_CHOICES = 16,
-  SIM_WATCH_DEFINED = 32, /* keep definedness, and report uses */
-  SIM_WATCH_STEPS = 64    /* `step` before every instruction */
+  SIM_WATCH_DEFINED = 32,  /* keep definedness, and report uses */
+  SIM_WATCH_STEPS = 64,    /* `step` before every instruction */
+  SIM_WATCH_BRANCHES = 128 /* with FLOW: every conditional branch, not only where lanes part */
 };
 
 typedef struct sim_watcher {
   void *user;
-  uint32_t watch; /* SIM_WATCH_... */
+  uint32_t watch; /* SIM_WATCH_...; may change in an event, but for DEFINED */
   /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
   sim_answer (*event)(void *user, const sim_event *e);
-  /* Before an access: which of who->lanes may do it. The others' writes are dropped, their reads give 0 (and
-   * are undefined). NULL: those that the machine itself finds legal; if it is given, the machine faults on
-   * none that it lets pass and that is memory at all. `legal`: lanes that the machine would let pass. */
+  /* Before an access some of whose lanes go astray: `legal` are those that stay, to the byte, within memory
+   * that they may use so, and are aligned. Returns which of these may do it; the others' writes are dropped,
+   * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory
+   * reaches to the end of its granule. */
   uint32_t (*allow)(void *user, const sim_access *a, uint32_t legal);
+  /* Before a read: lanes whose value the watcher chooses instead of memory's; it has put them in a->read. An
+   * atomic operation goes on from there. NULL: none. */
+  uint32_t (*source)(void *user, const sim_access *a);
   uint32_t (*choose)(void *user, const sim_choice *c); /* NULL: as usual */
   void (*step)(void *user, const sim_who *who);
 } sim_watcher;
@@ -239,11 +266,20 @@ struct base_text;
 sim_watcher *sim_trace_new(struct base_text *out, uint32_t watch);
 void sim_trace_free(sim_watcher *w);
 
-/* State of a device between launches, for schedules that start from the same memory: a copy of all
- * allocations. */
+/* The state of a device while no launch runs: global memory, registered host memory, allocations,
+ * definedness, clock, numbers of launches. Kept page by page, from the first write of a kernel on, so that it
+ * costs what kernels write and not what there is; who writes without the machine calls sim_memory_changes
+ * before. At most eight at once; NULL: one too many, or no memory. */
 typedef struct sim_saved sim_saved;
 sim_saved *sim_memory_save(sim_device *d);
+/* Back to it, as often as wanted. What the host allocated since is gone. False: memory ran out meanwhile, and
+ * the state is not whole. */
 bool sim_memory_restore(sim_device *d, const sim_saved *s);
+bool sim_saved_host(const sim_saved *s); /* host memory was written since */
 void sim_saved_free(sim_saved *s);
+void sim_memory_changes(sim_device *d, uint64_t address, uint64_t bytes);
+
+/* Whether what kernels print is dropped. */
+void sim_device_mute(sim_device *d, bool muted);
 
 #endif

@@ -146,6 +146,7 @@ static void store_free(sim_store *s) {
     if (s->warps[w].grown)
       free(s->warps[w].regs);
     free(s->warps[w].shadow);
+    free(s->warps[w].origins);
     free(s->warps[w].local_defined);
   }
   free(s->memory);
@@ -185,13 +186,8 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
     return false;
   memset(p, 0, bytes);
   memcpy(p, w->regs, w->regs_bytes);
-  if (w->shadow) {
-    char *s = realloc(w->shadow, bytes);
-    if (!s)
-      return free(p), false;
-    memset(s + w->regs_bytes, 0, bytes - w->regs_bytes);
-    w->shadow = s;
-  }
+  if (w->shadow && !sim_define_grow(w, bytes))
+    return free(p), false;
   if (w->grown)
     free(w->regs);
   w->regs = p, w->regs_bytes = bytes, w->grown = true;
@@ -287,6 +283,7 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->block = b, w->index = index;
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
+  w->tried = UINT64_MAX;
   w->at_cluster = w->cluster_phase = 0;
   w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
@@ -606,23 +603,26 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
 }
 
 /* The number of the cluster that becomes resident now: the next, unless a watcher wants another of the
- * next 64. */
-static uint64_t take_cluster(const sim_device *d, sim_grid *g) {
+ * next 64. False: it wants none yet. */
+static bool take_cluster(const sim_device *d, sim_grid *g, uint64_t *cluster) {
   const sim_watcher *w = d->watcher;
   uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
   uint32_t which = 0;
-  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .ids = ids};
+  sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .resident = d->n_resident, .ids = ids};
   for (uint32_t k = 0; k < 64 && k < n; k++)
     if (!(g->taken >> k & 1))
       ids[c.n++] = next + k;
-  if (w && w->watch & SIM_WATCH_CHOICES && w->choose && c.n > 1) {
+  if (w && w->watch & SIM_WATCH_CHOICES && w->choose) {
     uint32_t k = w->choose(w->user, &c);
+    if (k == SIM_CHOOSE_NONE && d->n_resident)
+      return false;
     which = k < c.n ? k : 0;
   }
   g->taken |= UINT64_C(1) << (ids[which] - next);
   for (; g->taken & 1; g->taken >>= 1)
     g->next_block += g->cluster_blocks;
-  return ids[which];
+  *cluster = ids[which];
+  return true;
 }
 
 /* A cluster's blocks all start at once: each may use the others' shared memory. */
@@ -653,11 +653,17 @@ bool sim_admit(sim_device *d) {
                                  .module = best->code->funcs[0]->ptx,
                                  .body = best->code->funcs[0]->body,
                                  .func = best->code->funcs[0]->index},
-                         .launch = {.launch = &best->launch, .fit = best->fit}};
+                         .launch = {.launch = &best->launch, .fit = best->fit, .workspace = best->workspace}};
           d->watcher->event(d->watcher->user, &e);
         }
       }
-      if (!admit_cluster(d, best, take_cluster(d, best), sms))
+      uint64_t cluster;
+      if (!take_cluster(d, best, &cluster)) {
+        for (uint32_t k = 0; k < best->cluster_blocks; k++)
+          sm_take(&d->sms[sms[k]], &share, -1);
+        return true;
+      }
+      if (!admit_cluster(d, best, cluster, sms))
         return false;
       any = true;
     }

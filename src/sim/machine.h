@@ -30,10 +30,12 @@
 
 typedef struct sim_span {
   uint64_t begin, end; /* [begin, end) */
+  uint64_t gap;        /* bytes behind it that nothing else may use */
   sim_allocation info;
 } sim_span;
 
-typedef enum sim_granule { SIM_FREE, SIM_PLAIN, SIM_READ_ONLY } sim_granule;
+/* SIM_PARTLY: an allocation ends in it, and to the byte counts. */
+typedef enum sim_granule { SIM_FREE, SIM_PLAIN, SIM_READ_ONLY, SIM_PARTLY } sim_granule;
 static inline bool sim_granule_ok(uint8_t g, bool writes) {
   return g == SIM_PLAIN || (g == SIM_READ_ONLY && !writes);
 }
@@ -46,23 +48,40 @@ typedef struct sim_memory {
   uint32_t n_spans, cap_spans;
   sim_span *host; /* registered host ranges and peers, by address; info.kind HOST: watched */
   uint32_t n_host, cap_host;
-  uint64_t next_number;
+  uint64_t next_number, next_own; /* of what the host allocated, and of everything else */
   uint64_t low_end, low_used,
       top; /* the host's allocations lie below low_end, the machine's own from top on */
   uint64_t heap_limit, heap_used;
   uint8_t *defined; /* a bit for each byte, while a watcher asks for it */
+  /* While a watcher decides about accesses: sizes count to the byte, allocations lie apart, and what was
+   * freed is not used again at once. */
+  bool exact;
+  uint64_t *gone; /* a ring: where freed allocations begin, in the order of their end */
+  uint32_t first_gone, n_gone;
+  struct sim_saved *saved; /* states that are kept: saved.c */
+  uint8_t *pages;          /* of each SIM_PAGE bytes: which of those hold what it was, a bit each */
+  uint8_t kept;            /* their bits */
 } sim_memory;
+#define SIM_PAGE 4096u
 
 bool sim_memory_init(sim_memory *m, uint64_t bytes, uint32_t device_index);
 void sim_memory_end(sim_memory *m);
 uint64_t sim_memory_take(sim_memory *m, uint64_t bytes, sim_memory_kind kind, const char *name);
 bool sim_memory_give(sim_memory *m, uint64_t address);
+void sim_memory_mark(const sim_memory *m, const sim_span *s); /* its granules */
+enum { SIM_GONE = 4096 };                                     /* so many freed allocations are remembered */
 const sim_span *sim_span_at(const sim_span *spans, uint32_t n, uint64_t address);
+bool sim_memory_ends_behind(const sim_memory *m, uint64_t address, uint64_t bytes);
+/* Before bytes change: states that are kept take what they were (saved.c). */
+void sim_memory_touch(sim_device *d, uint64_t address, uint64_t bytes);
 /* Every byte may be used by a kernel. */
 static inline bool sim_memory_ok(const sim_memory *m, uint64_t address, uint64_t bytes) {
   uint64_t at = address - (uint64_t)(uintptr_t)m->base;
-  if (at < m->bytes && bytes <= m->bytes - at)
-    return m->granules[at / SIM_GRANULE] && m->granules[(at + bytes - 1) / SIM_GRANULE];
+  if (at < m->bytes && bytes <= m->bytes - at) {
+    uint8_t last = m->granules[(at + bytes - 1) / SIM_GRANULE];
+    return m->granules[at / SIM_GRANULE] && last &&
+           (last != SIM_PARTLY || sim_memory_ends_behind(m, address, bytes));
+  }
   const sim_span *s = sim_span_at(m->host, m->n_host, address);
   return s && bytes <= s->end - address;
 }
@@ -111,6 +130,7 @@ struct sim_func {
   uint32_t link;        /* place of sim_link columns; SIM_NOWHERE in a kernel */
   uint32_t *order;      /* of block: of its first instruction, over all functions of the kernel */
   uint32_t *block_of;   /* of instruction */
+  uint32_t classes[3];  /* where places of 4, 8 and 16 bytes a lane begin; behind the last, `trash` */
   uint32_t trash;       /* a place to throw results away, 512 bytes */
   uint32_t stack_top;   /* place: end of the thread's local memory, if the body moves it; SIM_NOWHERE */
   bool moves_stack;
@@ -333,6 +353,7 @@ typedef struct sim_unit {
   const sim_op *loop;  /* where its quantum last ended, */
   uint32_t loops;      /* how often there, */
   uint32_t next_probe; /* and at which of those it probes again */
+  bool polled; /* a watcher chooses: it read a word that others may write since it last was at a head */
   sim_probe *probe;
 } sim_unit;
 
@@ -344,14 +365,17 @@ typedef struct sim_warp {
   uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
   uint32_t at_warp;       /* units in state SIM_AT_WARP */
   char *regs;
-  bool grown;   /* they outgrew the block's frames, and are elsewhere */
-  char *shadow; /* definedness of regs, while it is kept: define.c */
+  bool grown;             /* they outgrew the block's frames, and are elsewhere */
+  char *shadow, *origins; /* of regs, while definedness is kept: define.c */
+  bool undefined;         /* some register may be: otherwise `shadow` is all zeros */
+  uint32_t steps;         /* since that was looked at */
   uint32_t regs_bytes;
   uint8_t *local, *local_defined;
   uint32_t local_bytes; /* of a lane */
   uint32_t at_cluster,
       cluster_phase;          /* lanes that arrived and have not waited, and in which phase (parity) */
   uint32_t groups[SIM_LANES]; /* cp.async groups committed */
+  uint64_t tried;             /* sim_device.progress when it last had a turn and got nowhere */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
   char apart[64]; /* so that the same of all warps does not fall into the same lines of a cache */
@@ -447,6 +471,9 @@ struct sim_device {
   sim_device *peers[16];
   uint32_t n_peers;
   uint32_t next_sm;
+  bool muted;                  /* what kernels print is dropped */
+  uint64_t progress;           /* under a watcher that chooses: counts turns that got anywhere */
+  struct sim_origins *origins; /* while definedness is kept */
   struct sim_workers *workers; /* NULL: the caller runs everything */
   mtx_t lock;                  /* what workers share: spare memory, the heap, output */
 };
@@ -582,8 +609,9 @@ void sim_grid_ended(sim_run *r, uint64_t id);
 bool sim_mbarrier_complete(sim_run *r, const sim_op *o, uint8_t space, uint64_t address, uint32_t rank,
                            uint32_t bytes, uint32_t lane);
 /* warp.c */
-uint32_t sim_awaited(const sim_warp *w, const sim_unit *u); /* lanes that a unit in SIM_AT_WARP waits for */
-void sim_warp_meet(sim_run *r, sim_warp *w);                /* lets go whoever has met */
+/* Lanes that a unit in SIM_AT_WARP waits for, and all that it names. */
+uint32_t sim_awaited(const sim_warp *w, const sim_unit *u, uint32_t *named);
+void sim_warp_meet(sim_run *r, sim_warp *w); /* lets go whoever has met */
 
 /* launch.c */
 bool sim_admit(sim_device *d); /* false: out of memory */
@@ -601,10 +629,17 @@ void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared,
 
 /* device.c */
 sim_run *sim_run_new(sim_device *d);
+void sim_block_wake(sim_run *r, sim_block *b);
+/* Nobody moved: what now? False: *out says it. */
+bool sim_wait_for_time(sim_device *d, sim_status *out);
+void sim_end_grid(sim_device *d, sim_grid *g, sim_status *out);
+void sim_end_all(sim_device *d, sim_run *r, sim_status *out);   /* r met a fault */
 void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum); /* sets r->progress if it got anywhere */
 void sim_no_memory(sim_run *r);
 void sim_stats_add(const sim_run *r, sim_stats *to);
 void sim_float_default(void);
+/* turn.c: a watcher chooses whose turn it is */
+void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out);
 /* workers.c */
 typedef struct sim_workers sim_workers;
 sim_workers *sim_workers_new(sim_device *d, uint32_t n);
@@ -658,9 +693,15 @@ sim_found sim_find(const sim_run *r, uint8_t space, uint64_t address, uint32_t b
                    uint32_t lane, bool writes);
 const sim_op *sim_bad_access(sim_run *r, const sim_op *o, const sim_found *f, uint8_t space, uint64_t address,
                              uint32_t bytes, uint32_t lane, bool writes);
+/* A bad access of one lane, told to a watcher that decides about them: it is not done, and is no fault. */
+bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, uint32_t lane, bool writes);
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
 bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
+/* straight.c: does it, told and all, if the lanes lie side by side and nothing is special; false: nothing was
+ * done. */
+bool sim_load_straight(sim_run *r, const sim_op *o, const sim_moves *m);
+bool sim_store_straight(sim_run *r, const sim_op *o, const sim_moves *m);
 sim_select sim_select_atom;
 /* One atomic operation on memory; *old is what was there, *stored what is now. False: nothing was stored.
  * locked: others of this process may be at it too. */
@@ -674,20 +715,56 @@ static inline uint64_t sim_extend(const sim_moves *m, uint64_t v) {
 
 /* ------------------------------------------------------------------ define.c: only while r->defines */
 
-uint32_t sim_undefined_at(const sim_run *r, uint32_t place,
-                          bool own); /* lanes; own: not out of global memory */
-void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t own,
-                   bool is_pred);
-void sim_define_report(sim_run *r, const sim_op *o, uint32_t lanes, sim_use use);
+/* Before op o, where a register of the warp may be undefined (w->undefined). */
 void sim_define_step(sim_run *r, const sim_op *o);
-void sim_define_frame(const sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
-void sim_define_pass(const sim_warp *w, uint32_t from_frame, uint32_t from, uint32_t to_frame, uint32_t to,
-                     uint32_t lanes);
-bool sim_defined_memory(const sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes);
+/* Registers of the running unit, by place. Origins: sim_origin_new. */
+uint32_t sim_undefined_at(const sim_run *r, uint32_t place); /* lanes */
+uint32_t sim_origin_at(const sim_run *r, uint32_t place, uint32_t lanes);
+void sim_define_at(sim_run *r, uint32_t place, uint32_t lanes, uint32_t undefined, uint32_t origin);
+/* What a load found: of each lane a bit for each byte that nobody wrote. */
+void sim_define_loaded(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t place, const uint16_t *bad,
+                       const sim_found *found, uint32_t lanes);
+/* Lanes are about to store from there: what that defines, and is told. Returns those with undefined bytes. */
+uint32_t sim_define_stored(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t place,
+                           const sim_found *found, uint32_t lanes);
+/* An atomic uses what it finds, or hands it out. */
+void sim_define_atomic(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t result,
+                       const sim_found *found, uint32_t lanes);
+void sim_define_report(sim_run *r, const sim_op *o, uint32_t place, uint32_t lanes, sim_use use,
+                       uint32_t operand);
+/* Frames of calls. */
+void sim_define_frame(sim_warp *w, const sim_func *f, uint32_t frame, uint32_t lanes);
+void sim_define_pass(sim_warp *w, const sim_func *f, uint32_t from_frame, uint32_t from, const sim_func *to_f,
+                     uint32_t to_frame, uint32_t to, uint32_t lanes);
+void sim_define_to_memory(sim_run *r, const sim_func *f, uint32_t frame, uint32_t place, const sim_found *to,
+                          uint32_t lane, uint32_t bytes);
+void sim_define_from_memory(sim_run *r, const sim_func *f, uint32_t frame, uint32_t place,
+                            const sim_found *from, uint32_t lane, uint32_t bytes);
+/* Memory. */
+uint32_t sim_undefined_bytes(const sim_run *r, const sim_found *f, uint32_t lane,
+                             uint32_t bytes); /* at most 16 bytes: a bit for each */
 void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes, bool defined);
 void sim_define_copied(sim_run *r, const sim_found *to, const sim_found *from, uint32_t lane, uint32_t bytes);
 bool sim_define_begin(sim_device *d);
 bool sim_define_block(sim_block *b, uint64_t shared_begin);
+bool sim_define_grow(sim_warp *w, uint32_t bytes); /* regs_bytes is still the old size */
+/* origin.c: where undefined values came from, as numbers; 0: a register that nobody wrote. */
+#define SIM_ORIGIN_OWN \
+  0x80000000u /* every byte of it was undefined, and it lay in the thread's or block's own memory */
+typedef struct sim_origins sim_origins;
+sim_origins *sim_origins_new(void);
+void sim_origins_forget(sim_origins *all); /* no launch is left: nothing has an origin */
+uint32_t sim_origin_new(sim_run *r, const sim_op *o, const sim_found *found, uint32_t lanes, uint32_t bytes);
+/* Fills in `undefined` of the event for a lane of the running warp. */
+void sim_origin_tell(const sim_run *r, uint32_t origin, uint32_t lane, sim_event *e);
+bool sim_origin_same(uint32_t a, uint32_t b); /* of one instruction */
+
+/* bits.c */
+enum { SIM_SOURCES = 5 };
+typedef struct sim_bits {
+  uint64_t value, bad; /* bad: bits that nobody wrote */
+} sim_bits;
+uint64_t sim_bad_bits(const ptx_insn *i, const sim_bits sources[SIM_SOURCES], unsigned bits);
 
 /* fault.c */
 const sim_op *sim_fault_raise(sim_run *r, const sim_op *o, sim_fault_kind kind, uint32_t lane,

@@ -284,6 +284,29 @@ void sim_kernel_get(const sim_kernel *k, sim_kernel_info *out) {
   memcpy(out->reqnctapercluster, f->reqnctapercluster, sizeof out->reqnctapercluster);
 }
 
+/* All arrays of dynamic shared memory are one; NULL if a module gives it several names. */
+static const char *dynamic_name(const ptx_module *m) {
+  const char *name = NULL;
+  for (uint32_t k = 0; k < m->n_vars; k++)
+    if (m->vars[k].space == PTX_SPACE_SHARED && m->vars[k].unsized) {
+      if (name)
+        return NULL;
+      name = m->vars[k].name;
+    }
+  return name;
+}
+
+bool sim_kernel_shared(const sim_kernel *k, uint32_t dynamic_bytes, uint32_t index, sim_shared *out) {
+  const sim_code *c = k->code;
+  if (index < c->n_shared) {
+    *out = (sim_shared){c->shared[index].var->name, c->shared[index].offset, c->shared[index].var->bytes};
+    return true;
+  }
+  uint32_t begin = (c->shared_bytes + c->shared_align - 1) / c->shared_align * c->shared_align;
+  *out = (sim_shared){dynamic_name(k->module->ptx), begin, dynamic_bytes};
+  return index == c->n_shared && dynamic_bytes;
+}
+
 void sim_kernel_param(const sim_kernel *k, uint32_t index, uint32_t *offset, uint32_t *bytes,
                       uint32_t *type) {
   const ptx_var *v = &k->decl->params[index];

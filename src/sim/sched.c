@@ -49,7 +49,7 @@ sim_unit *sim_unit_new(sim_warp *w, uint32_t lanes, const sim_unit *like) {
   memcpy(u, like ? like : &fresh, sizeof *u);
   u->probe = p;
   u->mask = lanes;
-  u->loop = NULL, u->loops = 0, u->naps = 0, u->polls = false;
+  u->loop = NULL, u->loops = 0, u->naps = 0, u->polls = u->polled = false;
   if (p)
     sim_probe_spoil(p);
   sim_unit_state_set(w, u, SIM_READY);
@@ -234,7 +234,16 @@ static void run_steps(sim_run *r, const sim_op *o) {
       w->step(w->user, &who);
     }
     last = o->insn;
-    if (r->defines)
+    if (r->warp->undefined)
+      sim_define_step(r, o);
+    o = o->fn[SIM_SLOW](o, &r->ctx);
+  }
+}
+
+static void run_slow(sim_run *r, const sim_op *o) {
+  const sim_warp *w = r->warp;
+  while (o) {
+    if (w->undefined)
       sim_define_step(r, o);
     o = o->fn[SIM_SLOW](o, &r->ctx);
   }
@@ -242,16 +251,18 @@ static void run_steps(sim_run *r, const sim_op *o) {
 
 /* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
  * Not at once: a look costs as much as several quanta, and most loops work and are over before. A loop that
- * slept before is looked at soon again. */
+ * slept before is looked at soon again; one that reads what others may write at once, where a watcher
+ * chooses: it might choose it for ever. */
 enum { FIRST_PROBE = 16 };
 void sim_quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
-    u->loop = u->pc, u->loops = 0, u->next_probe = FIRST_PROBE;
+    u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
     u->next_probe = u->loops + (u->loops < 1024 ? u->loops : 1024);
     sim_probe_begin(r, u);
   }
   u->naps = 0;
+  u->polled = false;
   if (u->turn <= 0) {
     u->turn = SIM_UNIT_TURN;
     if (w->ready & (w->ready - 1) && !r->device->options.lockstep)
@@ -272,7 +283,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     r->budget = u->naps > 1 ? 1 : budget;
     r->quantum = false;
     int64_t before = (int64_t)r->warp_insns;
-    if (r->watcher && r->watcher->watch & (SIM_WATCH_STEPS | SIM_WATCH_DEFINED))
+    if (r->watcher && r->watcher->watch & SIM_WATCH_STEPS)
       run_steps(r, u->pc);
     else if (r->ctx.way == SIM_FULL)
       for (const sim_op *o = u->pc; o;)
@@ -281,8 +292,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
       for (const sim_op *o = u->pc; o;)
         o = o->fn[SIM_MASKED](o, &r->ctx);
     else
-      for (const sim_op *o = u->pc; o;)
-        o = o->fn[SIM_SLOW](o, &r->ctx);
+      run_slow(r, u->pc);
     int64_t used = (int64_t)r->warp_insns - before;
     budget -= used;
     u = r->unit;

@@ -84,9 +84,11 @@ typedef enum sim_memory_kind {
 
 typedef struct sim_allocation {
   uint64_t address, bytes;
-  uint64_t number; /* counts allocations, from 1 */
+  uint64_t
+      number; /* from 1: counts what the host allocated or registered; apart from that, everything else */
   sim_memory_kind kind;
   const char *name; /* of a variable; NULL */
+  bool freed;
 } sim_allocation;
 
 uint64_t sim_memory_new(sim_device *d, uint64_t bytes); /* 0: none left. Zeroed only if never used before */
@@ -94,6 +96,9 @@ bool sim_memory_free(sim_device *d, uint64_t address);  /* false: no allocation 
 void sim_memory_amount(const sim_device *d, uint64_t *free_bytes, uint64_t *total_bytes);
 /* The allocation that holds an address, exact. Any thread. */
 bool sim_memory_find(const sim_device *d, uint64_t address, sim_allocation *out);
+/* Besides, while a watcher decides about accesses: one that held it and was freed; else the nearest within
+ * 4 GiB, whose end or begin the address missed. */
+bool sim_memory_near(const sim_device *d, uint64_t address, sim_allocation *out);
 /* Lets kernels use a range of host memory under its own address. `watched`: the host may write it while
  * kernels run (pinned, managed): kernels that wait for such words are woken by polling, and are no proof of a
  * hang. */
@@ -132,6 +137,15 @@ typedef struct sim_kernel_info {
 } sim_kernel_info;
 
 void sim_kernel_get(const sim_kernel *k, sim_kernel_info *out);
+/* An array of shared memory, by its offset in the block's. */
+typedef struct sim_shared {
+  const char *name; /* NULL: dynamic shared memory that has no one name */
+  uint32_t offset;
+  uint64_t bytes;
+} sim_shared;
+/* The index-th of those that a launch with so much dynamic shared memory has; the dynamic one is last. False:
+ * there are no more. */
+bool sim_kernel_shared(const sim_kernel *k, uint32_t dynamic_bytes, uint32_t index, sim_shared *out);
 void sim_kernel_param(const sim_kernel *k, uint32_t index, uint32_t *offset, uint32_t *bytes, uint32_t *type);
 void sim_kernel_set_registers(sim_kernel *k, uint32_t registers); /* what the real compiler used */
 
@@ -175,6 +189,7 @@ typedef struct sim_launch {
   bool cooperative;   /* the caller has checked that it fits */
   uint64_t after;     /* id of a launch whose end griddepcontrol.wait awaits; 0: none */
   uint64_t stream;    /* only told to watchers */
+  uint64_t order;     /* likewise: counts what the host issues, launches and copies, over all streams */
   uint32_t priority;  /* higher first, among those not yet resident */
   void *user;
 } sim_launch;
@@ -252,6 +267,7 @@ typedef enum sim_wait_kind {
   SIM_WAIT_WARP,   /* named lanes: `lanes` are awaited */
   SIM_WAIT_MEMORY, /* a loop that would only repeat itself: watches `n_words` words */
   SIM_WAIT_GRID,   /* griddepcontrol.wait */
+  SIM_WAIT_BEHIND, /* lockstep: it could go on, but lanes of its warp that are behind go first */
   SIM_WAIT_ROOM    /* a block that is not resident */
 } sim_wait_kind;
 
@@ -264,10 +280,11 @@ typedef struct sim_word {
 typedef struct sim_wait {
   sim_wait_kind kind;
   uint64_t launch;
-  sim_place place;      /* of its first lane */
-  uint32_t warp, lanes; /* which wait */
+  const struct sim_who *who; /* hooks.h; NULL: SIM_WAIT_ROOM */
+  sim_place place;           /* of its first lane */
+  uint32_t warp, lanes;      /* which wait */
   uint32_t number, have, want;
-  uint32_t awaited; /* SIM_WAIT_WARP: lanes */
+  uint32_t awaited, named; /* SIM_WAIT_WARP: lanes that are not at any such instruction; all that are named */
   const sim_word *words;
   uint32_t n_words;
   uint64_t n_blocks; /* SIM_WAIT_ROOM: how many blocks wait so */
@@ -283,6 +300,7 @@ typedef struct sim_residency {
 
 /* Calls back for every group of lanes that waits, of every launch. Valid after SIM_STUCK or SIM_ASLEEP. */
 void sim_waiting(sim_device *d, void (*tell)(void *user, const sim_wait *w), void *user);
+const sim_limits *sim_device_limits(const sim_device *d);
 bool sim_residency_of(const sim_device *d, uint64_t launch, sim_residency *out);
 
 /* ------------------------------------------------------------------ watchers (hooks.h) */

@@ -53,7 +53,7 @@ static sim_answer event(void *user, const sim_event *e) {
               e->barrier.number, e->barrier.phase, e->barrier.have, e->barrier.want);
     break;
   case SIM_EVENT_COLLECTIVE:
-    base_putf(t, " met %08x%s", e->collective.met, e->collective.many_places ? " at several places" : "");
+    base_putf(t, " met %08x%s", e->collective.met, e->collective.other ? " at several places" : "");
     break;
   case SIM_EVENT_MBARRIER:
     base_putf(t, " at %" PRIx64 " count %u phase %" PRIu64 "%s%s", e->mbarrier.address, e->mbarrier.count,

@@ -1,10 +1,10 @@
 /* wait.c: who waits for whom, for a report of a hang; what a launch has resident; names of events. */
 #include "sim/machine.h"
 
-static void tell_unit(const sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
+static void tell_unit(sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
                       void (*tell)(void *, const sim_wait *), void *user) {
   static const uint8_t kinds[] = {
-      [SIM_READY] = SIM_WAIT_MEMORY, [SIM_AT_BARRIER] = SIM_WAIT_BARRIER, [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER,
+      [SIM_READY] = SIM_WAIT_BEHIND, [SIM_AT_BARRIER] = SIM_WAIT_BARRIER, [SIM_AT_CLUSTER] = SIM_WAIT_CLUSTER,
       [SIM_AT_WARP] = SIM_WAIT_WARP, [SIM_AT_GRID] = SIM_WAIT_GRID,       [SIM_RESTS] = SIM_WAIT_MEMORY,
       [SIM_SLEEPS] = SIM_WAIT_MEMORY};
   enum { MOST = 64 };
@@ -15,7 +15,6 @@ static void tell_unit(const sim_device *d, sim_block *b, sim_warp *w, sim_unit *
                 .lanes = u->mask,
                 .words = words};
   const ptx_insn *i = u->pc->insn < u->func->body->n_insns ? &u->func->body->insns[u->pc->insn] : NULL;
-  (void)d;
   sim_place_fill(b, w, u->func, i, sim_first(u->mask), &x.place);
   if (x.kind == SIM_WAIT_BARRIER) {
     x.number = u->number;
@@ -24,11 +23,16 @@ static void tell_unit(const sim_device *d, sim_block *b, sim_warp *w, sim_unit *
   } else if (x.kind == SIM_WAIT_CLUSTER) {
     x.have = b->cluster->arrived, x.want = b->cluster->live;
   } else if (x.kind == SIM_WAIT_WARP) {
-    x.awaited = sim_awaited(w, u);
+    x.awaited = sim_awaited(w, u, &x.named);
   } else if (u->state == SIM_SLEEPS) {
     for (; x.n_words < u->probe->n_watched && x.n_words < MOST; x.n_words++)
       words[x.n_words] = u->probe->watched[x.n_words].word;
   }
+  sim_run *r = d->run; /* nothing runs now */
+  r->block = b, r->grid = b->grid, r->warp = w, r->unit = u;
+  sim_who who;
+  sim_who_of(r, u->mask, NULL, &who);
+  x.who = &who;
   tell(user, &x);
 }
 
@@ -46,6 +50,10 @@ void sim_waiting(sim_device *d, void (*tell)(void *user, const sim_wait *w), voi
       x.place.kernel = x.place.func = g->code->funcs[0]->decl->name;
       tell(user, &x);
     }
+}
+
+const sim_limits *sim_device_limits(const sim_device *d) {
+  return &d->options.limits;
 }
 
 bool sim_residency_of(const sim_device *d, uint64_t launch, sim_residency *out) {

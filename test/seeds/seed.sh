@@ -4,30 +4,10 @@
 # prints checked. Nothing of the documents is in this repository; without them the test is skipped.
 set -eu
 muster=$1 nvcc=$2 seeds=$3 number=$4 linkage=$5 folder=$6
-document=$(find "$seeds" -name "${number}_*.txt" 2>/dev/null | head -1)
-[ -n "$document" ] || { echo "skipped: no document $number in $seeds"; exit 77; }
+here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"
 cd "$folder"
-
-# code FROM: the lines from the first that begins with FROM up to the end of a function at column 0; of `main`
-# if the code has one.
-code() {
-  awk -v from="$1" -v whole="$2" '
-    !on && index($0, from) == 1 { on = 1 }
-    on { print }
-    on && /^int main/ { whole = 0 }
-    on && /^}\r?$/ && !whole { exit }' "$document"
-}
-
-case $number in
-000)
-  code '// sync_ctas.cuh' 0 >sync_ctas.cuh
-  { echo '#include <cstdio>'; code '#include <cooperative_groups.h>' 1; } >program.cu # the include that it lacks
-  ;;
-002) code '#include <iostream>' 1 >program.cu ;;
-*) echo "no program is known in document $number"; exit 2 ;;
-esac
-grep -q '^int main' program.cu || { echo "the program of $document is not where it was"; exit 1; }
+sh "$here/extract.sh" "$seeds" "$number"
 cat ./*.cu* >all
 cmp -s all compiled || {
   "$nvcc" -std=c++17 -cudart "$linkage" -lineinfo -w "-gencode=arch=compute_75,code=[compute_75,sm_75]" program.cu -o program

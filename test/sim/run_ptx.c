@@ -191,6 +191,8 @@ static void check_out(test *t, const arg *args, const char *line) {
   while (!t->failed && (word = strtok_r(NULL, " ", &save))) {
     char *star = strchr(word, '*');
     uint64_t times = star && star[1] ? strtoull(star + 1, NULL, 0) : 1;
+    const char *tilde = strchr(word, '~');
+    uint64_t about = tilde ? strtoull(tilde + 1, NULL, 0) : 0; /* steps of the last place */
     bool any = word[0] == '*', nan = !strncmp(word, "nan", 3);
     for (; times && !t->failed; times--, element++, p += y->bytes) {
       uint64_t have = 0, want = any ? 0 : parse_value(y, word),
@@ -203,7 +205,7 @@ static void check_out(test *t, const arg *args, const char *line) {
       float f;
       double d;
       memcpy(&f, &have, 4), memcpy(&d, &have, 8);
-      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || have == (want & mask))
+      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || (have > (want & mask) ? have - (want & mask) : (want & mask) - have) <= about)
         continue;
       if (y->kind == 'f')
         complain(t, "buffer %lu, element %" PRIu64 ": %.9g (0x%" PRIx64 "), expected %s", index, element,
@@ -308,7 +310,7 @@ static void print(void *user, const char *text, size_t bytes) {
 }
 
 static void tell(void *user, const sim_wait *w) {
-  static const char *const kinds[] = {"barrier", "cluster", "warp", "memory", "grid", "room"};
+  static const char *const kinds[] = {"barrier", "cluster", "warp", "memory", "grid", "behind", "room"};
   base_putf(user, "%s: block (%u,%u,%u) thread (%u,%u,%u) line %u lanes %08x waits for %s", w->place.kernel,
             w->place.block[0], w->place.block[1], w->place.block[2], w->place.thread[0], w->place.thread[1],
             w->place.thread[2], w->place.ptx_line, w->lanes, kinds[w->kind]);

@@ -74,10 +74,22 @@ int main(void) {
   expect(sim_host_unregister(d, host) && write_to(d, (uint64_t)(uintptr_t)host) == SIM_FAULTED,
          "no longer registered");
   free(host);
+  uint32_t *word = (uint32_t *)(uintptr_t)x;
+  *word = 1;
+  sim_device_watch(d, &(sim_watcher){0});
   sim_saved *s = sim_memory_save(d);
-  *(uint32_t *)(uintptr_t)x = 9;
-  expect(s && sim_memory_restore(d, s) && *(uint32_t *)(uintptr_t)x == 7, "saved and restored");
+  expect(s && write_to(d, x) == SIM_DONE && *word == 7, "a kernel writes");
+  sim_saved *later = sim_memory_save(d);
+  sim_memory_changes(d, x + 4, 4);
+  word[1] = 9;
+  uint64_t own = sim_memory_new(d, 512);
+  expect(sim_memory_restore(d, s) && *word == 1 && word[1] != 9, "saved and restored");
+  expect(write_to(d, own) == SIM_FAULTED, "what was allocated since is gone");
+  expect(sim_memory_restore(d, later) && *word == 7 && word[1] != 9, "a later state");
+  expect(sim_memory_restore(d, s) && *word == 1, "and the first again");
   sim_saved_free(s);
+  sim_saved_free(later);
+  sim_device_watch(d, NULL);
   sim_device_free(d);
   printf("%d failed\n", failed);
   return failed != 0;

@@ -19,12 +19,14 @@ static const char text[] =
     "st.global.u32 [d1+4096], r1;\nret;\n}\n";
 
 typedef struct chooser {
-  uint64_t end; /* of what may be written */
-  uint32_t asked[4], dropped, accesses;
+  uint64_t ticket; /* what each atomic reads instead of what memory holds; 0: that */
+  uint64_t end;    /* of what may be written */
+  uint32_t asked[3], dropped, accesses, branches;
 } chooser;
 
 static sim_answer event(void *user, const sim_event *e) {
   chooser *c = user;
+  c->branches += e->kind == SIM_EVENT_BRANCH && !e->branch.joins;
   if (e->kind != SIM_EVENT_ACCESS)
     return SIM_GO_ON;
   c->accesses++;
@@ -42,6 +44,15 @@ static uint32_t allow(void *user, const sim_access *a, uint32_t legal) {
         a->address[i] + a->bytes > c->end)
       ok &= ~(UINT32_C(1) << i), c->dropped++;
   return ok;
+}
+
+static uint32_t source(void *user, const sim_access *a) {
+  chooser *c = user;
+  if (!c->ticket || !a->writes || !a->returns)
+    return 0;
+  for (uint32_t i = 0; i < SIM_WARP; i++)
+    a->read[i][0] = c->ticket;
+  return a->who->lanes;
 }
 
 static uint32_t choose(void *user, const sim_choice *c) {
@@ -79,9 +90,10 @@ int main(void) {
   memset((void *)(uintptr_t)at, 0, 4096);
   chooser c = {.end = at + 4096};
   sim_watcher w = {.user = &c,
-                   .watch = SIM_WATCH_ACCESS | SIM_WATCH_CHOICES,
+                   .watch = SIM_WATCH_ACCESS | SIM_WATCH_CHOICES | SIM_WATCH_FLOW | SIM_WATCH_BRANCHES,
                    .event = event,
                    .allow = allow,
+                   .source = source,
                    .choose = choose};
   sim_device_watch(d, &w);
   sim_launch l = {.kernel = k, .grid = {8, 1, 1}, .block = {64, 1, 1}, .params = &at};
@@ -98,9 +110,14 @@ int main(void) {
   expect(out[16] == 4, "blocks 7, 6, 5, 4 became resident, and the last of them went first");
   expect(out[2] == 8 * 64 * 3, "the watcher's value was read");
   expect(c.dropped == 8 * 64, "all writes behind the end were dropped");
-  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_BLOCK] > 0 && c.asked[SIM_CHOOSE_WARP] > 0 &&
-             c.asked[SIM_CHOOSE_UNIT] > 0,
+  expect(c.branches == 8 * 2, "each warp tells of its branch, the one that parts and the one that does not");
+  expect(c.asked[SIM_CHOOSE_START] > 0 && c.asked[SIM_CHOOSE_TURN] > 0 && c.asked[SIM_CHOOSE_UNIT] > 0,
          "every kind of choice was asked for");
+  c.ticket = 100;
+  expect(sim_launch_start(d, &l, &error) != 0, "it starts once more");
+  sim_device_run(d, 1u << 30, &s);
+  expect(s.state == SIM_DONE && out[0] == 101 && out[16 + 100] < 8, "atomics go on from the watcher's value");
+  expect(out[2] == 2 * 8 * 64 * 3, "but those that return nothing from what memory holds");
   sim_device_watch(d, NULL);
   sim_module_free(m);
   sim_device_free(d);

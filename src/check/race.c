@@ -1,0 +1,493 @@
+/* race.c: two accesses that nothing orders: the rules race-* and missing-*. See race.h for how it works. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/race.h"
+
+/* ------------------------------------------------------------------ instructions */
+
+/* Does anything but the atomic itself name its result? */
+static bool result_is_unused(const sim_who *w) {
+  const ptx_insn *i = w->insn;
+  const ptx_operand *d = i->n_operands ? &w->body->operands[i->operands] : NULL;
+  uint32_t n = 0;
+  if (!d || d->kind != PTX_REG)
+    return true;
+  for (uint32_t k = 0; k < w->body->n_operands; k++)
+    n += w->body->operands[k].kind == PTX_REG && w->body->operands[k].index == d->index;
+  return n < 2;
+}
+
+static const struct race_insn *insn_of(race *r, const sim_access *a) {
+  const ptx_insn *i = a->who->insn;
+  struct race_insn *k = &r->insns[((uintptr_t)i / sizeof *i) % (sizeof r->insns / sizeof *r->insns)];
+  if (k->insn != i || !k->site) {
+    k->insn = i;
+    k->site = check_site_of(r->check, a->who);
+    k->unused = a->reads && a->writes && (!a->returns || result_is_unused(a->who));
+  }
+  return k;
+}
+
+/* ------------------------------------------------------------------ one access, one line */
+
+typedef struct access {
+  race *race;
+  const sim_access *a;
+  race_block *block, *home; /* home: whose shared memory it is */
+  const struct race_insn *insn;
+  uint32_t space; /* as of a race_word */
+  race_record record;
+  bool strong_work; /* it may release or acquire */
+  bool async;       /* done for that lane: */
+  uint32_t warp, lane;
+} access;
+
+static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32_t k) {
+  return race_at(a, i) == race_at(b, k) && a->bytes == b->bytes;
+}
+
+/* Known to every lane of the second's warp at once, by barriers. */
+static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
+  if (old->block == b->number && old->time <= b->base)
+    return true;
+  if ((old->block & ~RACE_ASYNC_BLOCK) - b->first >= b->n_blocks &&
+      ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
+    return true; /* of another launch */
+  return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
+}
+
+static race_pair pair_of(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line) {
+  return (race_pair){.block = x->block,
+                     .first = old,
+                     .second = &x->record,
+                     .first_lane = i,
+                     .second_lane = k,
+                     .knower_warp = x->warp,
+                     .knower_lane = x->async ? x->lane : k,
+                     .space = x->home ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                     .first_address = line + (uint64_t)(int64_t)race_at(old, i),
+                     .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+}
+
+static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line,
+                 bool only_volatile) {
+  race_pair p = pair_of(x, old, i, k, line);
+  if (only_volatile)
+    race_volatile_found(x->race, &p);
+  else
+    race_found(x->race, &p);
+}
+
+/* A write that an atomic, or a strong read, has seen is before whatever comes behind that one (causality
+ * order begins with observation order), though nothing else that its thread did is. `old`: a record of the
+ * line. */
+static bool observed(const access *x, const race_line *l, const race_record *old, uint32_t i,
+                     uint32_t knower) {
+  if (!(old->flags & RACE_STRONG) || !(old->flags & RACE_WRITES) || old < l->records ||
+      old >= l->records + l->n)
+    return false;
+  for (const race_record *o = old + 1; o < l->records + l->n; o++) {
+    uint32_t hit = race_overlap(o, old, i);
+    for (uint32_t left = hit; left; left &= left - 1) {
+      uint32_t v = (uint32_t)__builtin_ctz(left);
+      if (o->flags & RACE_STRONG && o->flags & RACE_READS && exact(o, v, old, i) &&
+          race_knows(x->block, x->warp, knower, RACE_REAL, o->block, o->warp, v, o->time, NULL))
+        return true;
+    }
+    if (hit && o->flags & RACE_WRITES && !(o->flags & RACE_READS))
+      return false; /* from here on others see that one */
+  }
+  return false;
+}
+
+/* Looks for lanes of `old` and of the new access that meet in a byte without order. True: none do. */
+static bool meet(const access *x, const race_line *l, const race_record *old, uint64_t line) {
+  const race_record *mine = &x->record;
+  bool both_strong = old->flags & mine->flags & RACE_STRONG;
+  bool reaches =
+      both_strong && race_reaches(x->race, x->block, mine->level, old->block) &&
+      (old->level == RACE_LEVEL_DEVICE || old->block == x->block->number ||
+       (old->level == RACE_LEVEL_CLUSTER && race_reaches(x->race, x->block, RACE_LEVEL_CLUSTER, old->block)));
+  bool is_volatile = old->flags & mine->flags & RACE_VOLATILE && (old->flags & RACE_WRITES) &&
+                     !(mine->flags & RACE_WRITES) && !(old->flags & RACE_SEEN) &&
+                     x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
+  bool same_warp = old->block == mine->block && old->warp == mine->warp;
+  /* lanes of one warp that count on volatile to keep them in step */
+  is_volatile |= old->flags & mine->flags & RACE_VOLATILE && same_warp &&
+                 x->race->check->options.volatiles == CHECK_VOLATILE_MIXED;
+  bool ordered = true;
+  if (reaches && !is_volatile && old->bytes == mine->bytes && (old->base - mine->base) % mine->bytes == 0 &&
+      old->stride % mine->bytes == 0 && mine->stride % mine->bytes == 0)
+    return false; /* morally strong, each pair of them; not ordered */
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), hit = race_overlap(old, mine, k);
+    if (same_warp)
+      hit &= ~(UINT32_C(1) << k);
+    uint32_t knower = x->async ? x->lane : k;
+    if (hit)
+      race_settle(x->race, x->block, x->warp, knower);
+    for (; hit; hit &= hit - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(hit);
+      if (race_knows(x->block, x->warp, knower, RACE_REAL, old->block, old->warp, i, old->time, NULL))
+        continue;
+      if (reaches && exact(old, i, mine, k)) {
+        ordered = false;
+        if (is_volatile)
+          tell(x, old, i, k, line, true);
+        continue;
+      }
+      if (observed(x, l, old, i, knower))
+        continue;
+      tell(x, old, i, k, line, false);
+      return true; /* told once; later accesses are looked at as if it were ordered */
+    }
+  }
+  return ordered;
+}
+
+/* A store of several lanes to one place is a race among them. */
+static void meet_itself(const access *x, uint64_t line) {
+  const race_record *mine = &x->record;
+  if (!(mine->flags & RACE_WRITES) || mine->flags & RACE_STRONG || !(mine->lanes & (mine->lanes - 1)) ||
+      abs(mine->stride) >= mine->bytes)
+    return;
+  uint32_t i = (uint32_t)__builtin_ctz(mine->lanes), rest = mine->lanes & (mine->lanes - 1);
+  uint32_t hit = race_overlap(mine, mine, i) & rest;
+  if (hit)
+    tell(x, mine, i, (uint32_t)__builtin_ctz(hit), line, false);
+}
+
+/* What was written in the generic proxy, and is read in the asynchronous one. */
+static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
+  const race_record *mine = &x->record;
+  uint32_t k = (uint32_t)__builtin_ctz(mine->lanes), hit = race_overlap(old, mine, k);
+  if (!(old->flags & RACE_WRITES) || !(mine->flags & RACE_READS) || old->flags & RACE_IN_ASYNC ||
+      old->block - x->block->first >= x->block->n_blocks)
+    return;
+  for (; hit; hit &= hit - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(hit);
+    if (race_is_proxied(x->race, x->block, old, i, x->warp, x->lane))
+      continue;
+    race_pair p = pair_of(x, old, i, k, line);
+    race_proxy_found(x->race, &p);
+    return;
+  }
+}
+
+/* What a barrier of the block made known to all that can reach its memory is settled for good. */
+static void settle(race_line *l, uint32_t base, bool bulk) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < l->n; i++)
+    if (l->records[i].time > base || l->records[i].block & RACE_ASYNC_BLOCK ||
+        (bulk && l->records[i].flags & RACE_WRITES))
+      l->records[kept++] = l->records[i];
+  l->n = (uint16_t)kept;
+}
+
+/* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
+static void meet_cells(const access *x, race_line *l, uint64_t line) {
+  const race_record *mine = &x->record;
+  for (uint32_t left = mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left), from = (uint32_t)race_at(mine, k);
+    for (uint32_t word = from < 4 ? 0 : from / 4 - 1; word < RACE_LINE / 4 && word * 4 < from + mine->bytes;
+         word++) {
+      race_record old;
+      if (!race_cell_get(l, word, &old))
+        continue;
+      if (!(x->home && old.time <= x->block->base) && !all_know(x->race, x->block, &old, x->warp))
+        meet(x, l, &old, line);
+      else if (mine->flags & RACE_WRITES && from <= word * 4 && word * 4 + old.bytes <= from + mine->bytes)
+        l->cells[word].lane_bytes = 0;
+    }
+  }
+}
+
+/* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
+ * that are not atomic, so the last of each word is kept, and nothing else. */
+static bool in_cell(access *x, uint64_t line) {
+  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+  race_line *l = race_shadow_line(shadow, line);
+  const race_record *mine = &x->record;
+  if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
+    return false;
+  if (l->n && x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base, x->block->bulk);
+  for (uint32_t i = 0; i < l->n; i++)
+    if (!all_know(x->race, x->block, &l->records[i], x->warp))
+      meet(x, l, &l->records[i], line);
+  race_record old;
+  uint32_t word = (uint32_t)mine->base / 4;
+  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+      !all_know(x->race, x->block, &old, x->warp))
+    meet(x, l, &old, line);
+  return race_cell_put(l, mine, word);
+}
+
+/* x->record: what lanes do in the line at `line`. */
+static void in_line(access *x, uint64_t line) {
+  race *r = x->race;
+  race_shadow *shadow = x->home ? &x->home->shared : &r->global;
+  race_line *l = race_shadow_line(shadow, line);
+  const race_record *mine = &x->record;
+  uint64_t ordered = 0;
+  if (!l) {
+    r->failed = true;
+    return;
+  }
+  if (x->home && !x->block->launch.cluster[0])
+    settle(l, x->block->base, x->block->bulk);
+  if (l->cells)
+    meet_cells(x, l, line);
+  for (uint32_t i = 0; i < l->n; i++) {
+    const race_record *old = &l->records[i];
+    bool known = all_know(x->race, x->block, old, x->warp);
+    if (!known && (old->flags | mine->flags) & RACE_WRITES)
+      known = meet(x, l, old, line) && !(old->block == mine->block && old->warp == mine->warp);
+    if (known && mine->flags & RACE_PROXY)
+      meet_proxy(x, old, line);
+    if (known && i < 64)
+      ordered |= UINT64_C(1) << i;
+  }
+  meet_itself(x, line);
+  if (x->block->copies && !x->home)
+    race_meet_copies(r, x->block, mine, line);
+  if (x->a && (x->strong_work || (l->syncs && mine->flags & RACE_STRONG)))
+    for (uint32_t left = mine->lanes; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      race_strong(r, x->block, x->a, i, l, line + (uint64_t)(int64_t)race_at(mine, i), x->space, mine->site,
+                  mine->flags & RACE_READS && !x->insn->unused);
+    }
+  else if (l->syncs && (mine->flags & RACE_WRITES) && !(mine->flags & RACE_STRONG))
+    for (uint32_t left = mine->lanes; left; left &= left - 1)
+      race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
+                      mine->bytes);
+  if (!race_line_put(l, mine, &ordered))
+    r->failed = true;
+}
+
+void race_touch(race *r, race_block *b, race_block *home, const race_record *rec, uint64_t line,
+                uint32_t warp, uint32_t lane) {
+  static const struct race_insn none = {.unused = true};
+  access x = {.race = r,
+              .block = b,
+              .home = home,
+              .insn = &none,
+              .space = home ? home->number + 1 : 0,
+              .record = *rec,
+              .async = true,
+              .warp = warp,
+              .lane = lane};
+  in_line(&x, line);
+}
+
+/* ------------------------------------------------------------------ an access of a warp */
+
+static uint32_t hash(uint32_t h, uint64_t v) {
+  v = (v ^ h) * UINT64_C(0x9e3779b97f4a7c15);
+  return (uint32_t)(v >> 32);
+}
+
+static void values(access *x) {
+  const sim_access *a = x->a;
+  uint32_t lanes = a->who->lanes, first = (uint32_t)__builtin_ctz(lanes), h = 1;
+  bool same = true;
+  for (uint32_t left = lanes; left && same; left &= left - 1) {
+    const uint64_t *v = a->written[__builtin_ctz(left)];
+    same = v[0] == a->written[first][0] && v[1] == a->written[first][1];
+  }
+  x->record.flags |= same ? RACE_ONE_VALUE : 0;
+  if (same)
+    h = hash(hash(1, a->written[first][0]), a->written[first][1]);
+  else
+    for (uint32_t left = lanes; left; left &= left - 1)
+      h = hash(h, a->written[__builtin_ctz(left)][0]);
+  x->record.value = h;
+}
+
+/* The lanes side by side, as the machine says. */
+static void straight(access *x) {
+  uint64_t first = x->a->address[0], size = x->a->bytes;
+  x->record.stride = (int8_t)size;
+  for (uint32_t lane = 0; lane < SIM_WARP;) {
+    uint64_t line = (first + lane * size) / RACE_LINE * RACE_LINE;
+    uint32_t end = (uint32_t)((line + RACE_LINE - first + size - 1) / size);
+    uint32_t here = end < SIM_WARP ? (UINT32_C(1) << end) - 1 : UINT32_MAX;
+    x->record.lanes = here & ~((UINT32_C(1) << lane) - 1);
+    x->record.base = (int16_t)(first - line);
+    in_line(x, line);
+    lane = end;
+  }
+}
+
+/* The lanes side by side or otherwise regular: one record a line. */
+static bool regular(access *x, uint32_t lanes) {
+  const uint64_t *at = x->a->address;
+  uint32_t first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
+  int64_t stride = 0;
+  if (x->a->rank)
+    return false;
+  if (rest) {
+    uint32_t second = (uint32_t)__builtin_ctz(rest);
+    int64_t apart = (int64_t)(at[second] - at[first]);
+    stride = apart / (int64_t)(second - first);
+    if (stride < -128 || stride > 127)
+      return false;
+    int64_t base = (int64_t)at[first] - stride * first;
+    uint64_t differs = 0;
+    for (uint32_t left = rest; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      differs |= at[i] ^ (uint64_t)(base + stride * (int64_t)i);
+    }
+    if (differs)
+      return false;
+  }
+  int64_t base = (int64_t)at[first] - stride * first;
+  x->record.stride = (int8_t)stride;
+  while (lanes) {
+    uint64_t line = at[__builtin_ctz(lanes)] / RACE_LINE * RACE_LINE;
+    uint32_t here = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      uint32_t bit = left & -left;
+      if (at[__builtin_ctz(left)] / RACE_LINE != line / RACE_LINE)
+        break; /* addresses are in order */
+      here |= bit;
+    }
+    lanes &= ~here;
+    x->record.lanes = here;
+    x->record.base = (int16_t)(base - (int64_t)line);
+    in_line(x, line);
+  }
+  return true;
+}
+
+static void each_alone(access *x, uint32_t lanes) {
+  x->record.stride = 0;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    uint64_t at = x->a->address[i];
+    if (x->a->rank) {
+      x->home = race_mate(x->race, x->block, x->a->rank[i]);
+      if (!x->home)
+        continue;
+      x->space = x->home->number + 1;
+    }
+    x->record.lanes = UINT32_C(1) << i;
+    x->record.base = (int16_t)(at % RACE_LINE);
+    if (x->strong_work || !(x->record.flags & RACE_STRONG) || !in_cell(x, at / RACE_LINE * RACE_LINE))
+      in_line(x, at / RACE_LINE * RACE_LINE);
+  }
+}
+
+static void on_access(race *r, const sim_event *e) {
+  const sim_access *a = e->access;
+  if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_SHARED)
+    return;
+  bool weak = a->order == PTX_ORDER_WEAK ||
+              (a->order == PTX_ORDER_VOLATILE && r->check->options.volatiles == CHECK_VOLATILE_WEAK);
+  if (a->element && weak)
+    return; /* the first element stood for all of the vector */
+  race_block *b = race_block_of(r, e->who.launch, e->who.block);
+  if (!b)
+    return;
+  race_warp *w = &b->warps[a->who->warp];
+  if (r->check->options.lockstep)
+    w->base = b->now++;
+  access x = {.race = r, .a = a, .block = b, .insn = insn_of(r, a)};
+  x.home = a->space == PTX_SPACE_SHARED ? b : NULL, x.warp = a->who->warp;
+  x.space = x.home ? b->number + 1 : 0;
+  x.record = (race_record){.block = b->number,
+                           .time = b->now,
+                           .epoch = b->epoch,
+                           .site = x.insn->site,
+                           .bytes = (uint8_t)(weak ? a->bytes * a->elements : a->bytes),
+                           .warp = (uint8_t)a->who->warp,
+                           .level = (uint8_t)race_level_of(a->scope),
+                           .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
+                                              (weak ? 0 : RACE_STRONG) |
+                                              (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
+  if (a->writes)
+    values(&x);
+  x.strong_work = !weak;
+  if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
+    bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */
+    for (uint32_t left = a->who->lanes; left && !fenced; left &= left - 1)
+      fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
+    x.strong_work = fenced;
+  }
+  if (a->straight)
+    straight(&x);
+  else if (!regular(&x, a->who->lanes))
+    each_alone(&x, a->who->lanes);
+  if (!weak && a->writes)
+    b->now++;
+}
+
+/* ------------------------------------------------------------------ for others */
+
+bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
+                      bool *atomic, check_spot *out) {
+  race *r = c->parts[CHECK_PART_race];
+  race_line *l = race_shadow_line(&r->global, address);
+  int32_t at = (int32_t)(address % RACE_LINE);
+  for (uint32_t i = l ? l->n : 0; i-- > 0;) {
+    const race_record *k = &l->records[i];
+    for (uint32_t left = k->flags & RACE_WRITES ? k->lanes : 0; left; left &= left - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(left);
+      if (at < race_at(k, lane) || at >= race_at(k, lane) + k->bytes)
+        continue;
+      race_block_place(r, k->block, &out->launch, &out->block);
+      out->thread = k->warp * SIM_WARP + lane;
+      out->site = k->site;
+      *atomic = k->flags & RACE_READS;
+      if (counts(user, out))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* ------------------------------------------------------------------ the part */
+
+static void *new(check *c) {
+  race *r = calloc(1, sizeof *r);
+  if (!r)
+    return NULL;
+  r->check = c;
+  r->next_block = 1;
+  return r;
+}
+
+static void end(void *part) {
+  race *r = part;
+  if (!r)
+    return;
+  race_pairs_free(r);
+  race_blocks_free(r);
+  race_shadow_free(&r->global);
+  free(r);
+}
+
+static sim_answer event(void *part, const sim_event *e) {
+  race *r = part;
+  if (e->kind == SIM_EVENT_LAUNCH)
+    memset(r->insns, 0, sizeof r->insns);
+  if (e->kind == SIM_EVENT_ACCESS)
+    on_access(r, e);
+  else
+    race_sync_event(r, e);
+  if (e->kind == SIM_EVENT_LAUNCH_END || e->kind == SIM_EVENT_FAULT)
+    race_pairs_flush(r);
+  if (r->failed) {
+    check_unjudged(r->check, "out of memory: races were not all sought");
+    r->failed = false;
+  }
+  return SIM_GO_ON;
+}
+
+void check_race_flush(check *c) {
+  race_pairs_flush(c->parts[CHECK_PART_race]);
+}
+
+const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,
+                                    event};

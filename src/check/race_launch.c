@@ -1,0 +1,192 @@
+/* race_launch.c: launches, copies and fills that no stream order holds apart. Which of them come before a
+ * launch is asked once, when it begins (stream.c knows); nearly always all do, and then this costs nothing.
+ * Copies are not kept in the shadow but in a short list of the latest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/race.h"
+
+static race_first *add(race *r, uint64_t launch, uint64_t n) {
+  if (n >= RACE_ASYNC_BLOCK - r->next_block) {
+    check_unjudged(r->check, "more than %u blocks were launched: races are no longer sought",
+                   RACE_ASYNC_BLOCK);
+    return NULL;
+  }
+  if (r->n_launches == r->cap_launches) {
+    uint32_t more = r->cap_launches ? r->cap_launches * 2 : 64;
+    race_first *grown = realloc(r->launches, more * sizeof *grown);
+    if (!grown) {
+      r->failed = true;
+      return NULL;
+    }
+    r->launches = grown, r->cap_launches = more;
+  }
+  race_first *f = &r->launches[r->n_launches++];
+  *f = (race_first){.launch = launch, .first = r->next_block, .n = (uint32_t)n};
+  r->next_block += (uint32_t)n;
+  return f;
+}
+
+const race_first *race_launch_at(const race *r, uint64_t launch) {
+  for (uint32_t i = r->n_launches; i--;)
+    if (r->launches[i].launch == launch)
+      return &r->launches[i];
+  return NULL;
+}
+
+static const race_first *of_block(const race *r, uint32_t number) {
+  number &= ~RACE_ASYNC_BLOCK;
+  uint32_t low = 0, high = r->n_launches;
+  while (high - low > 1) {
+    uint32_t mid = (low + high) / 2;
+    if (r->launches[mid].first <= number)
+      low = mid;
+    else
+      high = mid;
+  }
+  return &r->launches[low];
+}
+
+void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block) {
+  const race_first *f = of_block(r, number);
+  *launch = f->launch;
+  *block = (number & ~RACE_ASYNC_BLOCK) - f->first;
+}
+
+/* ------------------------------------------------------------------ launches */
+
+enum { LATEST = 64 }; /* launches that are looked back at */
+
+void race_launch_begin(race *r, const sim_event *e) {
+  const sim_launch *l = e->launch.launch;
+  race_first *f = add(r, e->who.launch, (uint64_t)l->grid[0] * l->grid[1] * l->grid[2]);
+  if (!f)
+    return;
+  for (uint32_t i = 0; e->who.body && i < e->who.body->n_insns; i++)
+    f->bulk |=
+        e->who.body->insns[i].op == PTX_OP_cp_bulk || e->who.body->insns[i].op == PTX_OP_cp_bulk_reduce;
+  uint32_t here = r->n_launches - 1;
+  for (uint32_t i = here, n = 0; i-- && n < LATEST; n++)
+    if (!(r->launches[i].launch & CHECK_COPY) &&
+        !check_launch_before(r->check, r->launches[i].launch, f->launch)) {
+      if (f->n_apart < RACE_APART)
+        f->apart[f->n_apart++] = r->launches[i].launch;
+      else
+        check_unjudged(r->check, "more than %d launches at once: races among them were not all sought",
+                       RACE_APART);
+    }
+  for (uint32_t i = 0; i < RACE_COPIES && i < r->n_copies; i++)
+    if (!check_launch_before(r->check, CHECK_COPY | r->copies[i].order, f->launch))
+      f->copies |= UINT64_C(1) << i;
+}
+
+static bool has(const race_first *f, uint64_t launch) {
+  for (uint32_t i = 0; i < f->n_apart; i++)
+    if (f->apart[i] == launch)
+      return true;
+  return false;
+}
+
+bool race_launches_ordered(const race *r, const race_block *b, uint32_t other) {
+  const race_first *mine = of_block(r, b->number), *its = of_block(r, other);
+  return !has(mine, its->launch) && !has(its, mine->launch);
+}
+
+/* ------------------------------------------------------------------ copies */
+
+/* A copy has no block; for the rule it is a thread of one of its own. */
+static void copy_as_block(race *r, const race_copy *c, race_block *b, race_warp *w, race_record *rec) {
+  const race_first *f = add(r, CHECK_COPY | c->order, 1);
+  *w = (race_warp){.exists = 1, .live = 1};
+  *b = (race_block){.number = f ? f->first : 0,
+                    .launch = {.id = CHECK_COPY | c->order, .n_blocks = 1, .n_threads = 1},
+                    .n_warps = 1,
+                    .warps = w};
+  *rec = (race_record){.block = b->number,
+                       .time = 1,
+                       .lanes = 1,
+                       .level = RACE_LEVEL_DEVICE,
+                       .flags = c->writes ? RACE_WRITES : RACE_READS};
+}
+
+static void tell(race *r, const race_copy *c, race_block *b, const race_record *rec, uint32_t lane,
+                 uint64_t address, uint32_t bytes, bool copy_first) {
+  race_block of_copy;
+  race_warp warp;
+  race_record copy;
+  copy_as_block(r, c, &of_copy, &warp, &copy);
+  copy.bytes = (uint8_t)(bytes < 128 ? bytes : 128);
+  race_found(r, &(race_pair){.block = copy_first ? b : &of_copy,
+                             .first = copy_first ? &copy : rec,
+                             .second = copy_first ? rec : &copy,
+                             .first_lane = copy_first ? 0 : lane,
+                             .second_lane = copy_first ? lane : 0,
+                             .knower_warp = copy_first && !(rec->block & RACE_ASYNC_BLOCK) ? rec->warp : 0,
+                             .knower_lane = copy_first ? lane : 0,
+                             .space = PTX_SPACE_GLOBAL,
+                             .first_address = address,
+                             .second_address = address});
+}
+
+/* A kernel's access against copies that were before it, but not in order. */
+void race_meet_copies(race *r, race_block *b, const race_record *rec, uint64_t line) {
+  uint64_t copies = of_block(r, b->number)->copies;
+  for (; copies; copies &= copies - 1) {
+    const race_copy *c = &r->copies[__builtin_ctzll(copies)];
+    if (!c->writes && !(rec->flags & RACE_WRITES))
+      continue;
+    for (uint32_t left = rec->lanes; left; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      uint64_t at = line + (uint64_t)(int64_t)race_at(rec, i);
+      if (at < c->address + c->bytes && c->address < at + rec->bytes) {
+        tell(r, c, b, rec, i, at, rec->bytes, true);
+        break;
+      }
+    }
+  }
+}
+
+/* What kernels did before to the bytes of a copy. */
+static void look(race *r, const race_copy *c, uint64_t from, uint64_t to) {
+  for (uint64_t at = from / RACE_LINE * RACE_LINE; at < to; at += RACE_LINE) {
+    const race_line *l = race_shadow_peek(&r->global, at);
+    for (uint32_t i = 0; l && i < l->n; i++) {
+      race_record *rec = &l->records[i];
+      if (!(rec->flags & RACE_WRITES) && !c->writes)
+        continue;
+      if (check_launch_before(r->check, of_block(r, rec->block)->launch, CHECK_COPY | c->order))
+        continue;
+      for (uint32_t left = rec->lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t a = at + (uint64_t)(int64_t)race_at(rec, lane);
+        if (a >= to || from >= a + rec->bytes)
+          continue;
+        tell(r, c, NULL, rec, lane, a, rec->bytes, false);
+        break;
+      }
+    }
+  }
+}
+
+static void copied(race *r, uint64_t address, uint64_t bytes, uint64_t order, bool writes) {
+  race_copy c = {.address = address, .bytes = bytes, .order = order, .writes = writes};
+  bool apart = false;
+  for (uint32_t i = r->n_launches, n = 0; i-- && n < LATEST && !apart; n++)
+    apart = !(r->launches[i].launch & CHECK_COPY) &&
+            !check_launch_before(r->check, r->launches[i].launch, CHECK_COPY | order);
+  if (apart)
+    look(r, &c, address, address + bytes);
+  /* the oldest gives way */
+  uint64_t slot = r->n_copies++ % RACE_COPIES;
+  r->copies[slot] = c;
+  for (uint32_t i = r->n_launches, n = 0; i-- && n < LATEST; n++)
+    r->launches[i].copies &= ~(UINT64_C(1) << slot);
+}
+
+void race_copy_event(race *r, const sim_event *e) {
+  if (e->memory.writes)
+    copied(r, e->memory.address, e->memory.bytes, e->memory.order, true);
+  if (e->memory.reads)
+    copied(r, e->memory.from, e->memory.bytes, e->memory.order, false);
+}

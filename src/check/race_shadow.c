@@ -1,0 +1,254 @@
+/* race_shadow.c: who touched which bytes last. Memory is cut into lines of 128 bytes, what a warp reads at
+ * once if its lanes lie side by side; a line has a short list of records. An access that is regular (lane i
+ * at base + i * stride) is one record for all its lanes in the line, whatever its size: so it is exact to the
+ * byte, and the usual kernel has one or two records a line. Lines are made when they are touched.
+ *
+ * Of reads and of atomics that nothing orders among themselves only so many are kept (MOST): a later write is
+ * then checked against those. One that races with a forgotten one and with none of these is not found.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/race.h"
+
+enum { PAGE_LINES = 32, MOST = 24 };
+
+typedef struct race_page {
+  struct race_page *next;
+  uint64_t number;
+  race_line lines[PAGE_LINES];
+} race_page;
+
+static race_page **slot(const race_shadow *s, uint64_t number) {
+  return &s->pages[(number ^ number >> 12) & (s->n_slots - 1)];
+}
+
+static bool grow(race_shadow *s) {
+  race_shadow more = {.n_slots = s->n_slots ? s->n_slots * 4 : 16};
+  more.pages = calloc(more.n_slots, sizeof *more.pages);
+  if (!more.pages)
+    return false;
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    for (race_page *p = s->pages[i], *next; p; p = next) {
+      next = p->next;
+      race_page **at = slot(&more, p->number);
+      p->next = *at, *at = p;
+    }
+  free(s->pages);
+  s->pages = more.pages, s->n_slots = more.n_slots;
+  return true;
+}
+
+race_line *race_shadow_line(race_shadow *s, uint64_t address) {
+  uint64_t line = address / RACE_LINE, number = line / PAGE_LINES;
+  race_page *p = s->last;
+  if (!p || p->number != number) {
+    for (p = s->n_slots ? *slot(s, number) : NULL; p && p->number != number;)
+      p = p->next;
+    if (!p) {
+      if (s->n_pages >= s->n_slots && !grow(s))
+        return NULL;
+      p = calloc(1, sizeof *p);
+      if (!p)
+        return NULL;
+      race_page **at = slot(s, number);
+      p->number = number;
+      p->next = *at, *at = p;
+      s->n_pages++;
+    }
+    s->last = p;
+  }
+  return &p->lines[line % PAGE_LINES];
+}
+
+race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
+  uint64_t line = address / RACE_LINE;
+  race_page *p = s->n_slots ? *slot(s, line / PAGE_LINES) : NULL;
+  while (p && p->number != line / PAGE_LINES)
+    p = p->next;
+  return p ? &p->lines[line % PAGE_LINES] : NULL;
+}
+
+static void forget(race_line *l) {
+  free(l->records);
+  free(l->cells);
+  *l = (race_line){0};
+}
+
+/* Memory is given back: whoever gets it next has nothing to do with what was. */
+void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
+  uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    for (race_page *p = s->pages[i]; p; p = p->next)
+      for (uint32_t k = 0; k < PAGE_LINES; k++)
+        if (p->number * PAGE_LINES + k >= from && p->number * PAGE_LINES + k < to)
+          forget(&p->lines[k]);
+}
+
+void race_shadow_free(race_shadow *s) {
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    for (race_page *p = s->pages[i], *next; p; p = next) {
+      next = p->next;
+      for (int k = 0; k < PAGE_LINES; k++)
+        forget(&p->lines[k]);
+      free(p);
+    }
+  free(s->pages);
+  *s = (race_shadow){0};
+}
+
+/* ------------------------------------------------------------------ overlap */
+
+uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane) {
+  int32_t from = race_at(b, lane), to = from + b->bytes;
+  uint32_t hit = 0;
+  for (uint32_t left = a->lanes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    int32_t at = race_at(a, i);
+    if (at < to && from < at + a->bytes)
+      hit |= UINT32_C(1) << i;
+  }
+  return hit;
+}
+
+static bool same_map(const race_record *a, const race_record *b) {
+  return a->base == b->base && a->stride == b->stride && a->bytes == b->bytes;
+}
+
+/* Lanes of `a` all of whose bytes `b` touches. */
+static uint32_t covered(const race_record *a, const race_record *b) {
+  if (same_map(a, b))
+    return a->stride ? a->lanes & b->lanes : a->lanes;
+  uint32_t all = 0;
+  for (uint32_t left = a->lanes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    int32_t at = race_at(a, i), end = at + a->bytes;
+    for (uint32_t other = b->lanes; other && at < end;) {
+      /* whichever lane of b holds the byte at `at`; side by side ones continue it */
+      uint32_t k = (uint32_t)__builtin_ctz(other);
+      int32_t begin = race_at(b, k);
+      if (b->stride > 0 && begin + b->bytes <= at) { /* go straight to it */
+        uint32_t want = (uint32_t)((at - b->base) / b->stride);
+        other = want < 32 ? other & ~((UINT32_C(1) << want) - 1) : 0;
+        if (!other)
+          break;
+        k = (uint32_t)__builtin_ctz(other);
+        begin = race_at(b, k);
+      }
+      other &= other - 1;
+      if (begin <= at && at < begin + b->bytes)
+        at = begin + b->bytes;
+      else if (b->stride > 0 && begin > at)
+        break;
+    }
+    if (at >= end)
+      all |= UINT32_C(1) << i;
+  }
+  return all;
+}
+
+/* Lanes of `a` whose bytes the same lane touches in `b`. */
+static uint32_t own(const race_record *a, const race_record *b) {
+  uint32_t both = a->lanes & b->lanes, all = 0;
+  if (same_map(a, b))
+    return both;
+  for (uint32_t left = both; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    int32_t at = race_at(a, i), from = race_at(b, i);
+    if (from <= at && at + a->bytes <= from + b->bytes)
+      all |= UINT32_C(1) << i;
+  }
+  return all;
+}
+
+/* ------------------------------------------------------------------ the list */
+
+static bool is_plain_write(const race_record *r) {
+  return (r->flags & RACE_WRITES) && !(r->flags & RACE_STRONG);
+}
+
+/* Whoever is not morally strong towards the older of two accesses may be so towards the newer, if that is
+ * stronger: then the older one still counts. */
+static int strength(const race_record *r) {
+  return r->flags & RACE_STRONG ? 1 + r->level : 0;
+}
+
+/* What must go if there are too many: of a block that is there more than once, else the oldest. */
+static uint32_t weakest(const race_line *l, uint32_t block) {
+  uint32_t oldest = UINT32_MAX;
+  for (uint32_t i = 0; i < l->n; i++) {
+    if (is_plain_write(&l->records[i]))
+      continue;
+    if (l->records[i].block == block)
+      return i;
+    if (oldest == UINT32_MAX)
+      oldest = i;
+  }
+  return oldest;
+}
+
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
+  uint32_t kept = 0, concurrent = 0;
+  for (uint32_t i = 0; i < l->n; i++) {
+    race_record *old = &l->records[i];
+    bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
+    bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
+    if (supersedes && i < 64 && *ordered >> i & 1)
+      old->lanes &= ~covered(old, r);
+    else if (supersedes && same_warp)
+      old->lanes &= ~own(old, r);
+    if (!old->lanes)
+      continue;
+    if (!is_plain_write(old))
+      concurrent++;
+    if (kept != i)
+      l->records[kept] = *old;
+    kept++;
+  }
+  l->n = (uint16_t)kept;
+  if (concurrent >= MOST) {
+    uint32_t out = weakest(l, r->block);
+    memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
+    l->n--;
+  }
+  if (l->n == l->capacity) {
+    uint32_t more = l->capacity ? l->capacity * 2u : 2;
+    race_record *grown = realloc(l->records, more * sizeof *grown);
+    if (!grown)
+      return false;
+    l->records = grown, l->capacity = (uint16_t)more;
+  }
+  l->records[l->n++] = *r;
+  return true;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
+  if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
+    return false;
+  l->cells[word] = (race_cell){.block = r->block,
+                               .time = r->time,
+                               .site = r->site,
+                               .warp = r->warp,
+                               .level = r->level,
+                               .flags = r->flags,
+                               .lane_bytes = (uint8_t)((uint32_t)__builtin_ctz(r->lanes) * 4 + r->bytes / 4)};
+  return true;
+}
+
+bool race_cell_get(const race_line *l, uint32_t word, race_record *out) {
+  const race_cell *c = &l->cells[word];
+  if (!c->lane_bytes)
+    return false;
+  *out = (race_record){.block = c->block,
+                       .time = c->time,
+                       .site = c->site,
+                       .lanes = UINT32_C(1) << c->lane_bytes / 4,
+                       .base = (int16_t)(word * 4),
+                       .bytes = (uint8_t)(c->lane_bytes % 4 * 4),
+                       .flags = c->flags,
+                       .warp = c->warp,
+                       .level = c->level};
+  return true;
+}

@@ -1,0 +1,387 @@
+/* rerun.c: sets of launches, run again from where they began, each time by another schedule.
+ *
+ * Invariant: outside of check_set_end the device is as the plain run left it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/schedule.h"
+
+enum {
+  SLICE = 1 << 16,       /* warp instructions */
+  LONGER = 64,           /* a further schedule may take so many times as long as the plain run did, */
+  LONGER_LEAST = 1 << 22 /* and at least so many warp instructions */
+};
+
+typedef struct launch {
+  sim_launch what;
+  void *params;
+} launch;
+
+typedef struct check_set {
+  bool open, once;
+  launch *launches;
+  uint32_t n, capacity;
+  uint64_t first; /* id of its first launch */
+  sim_saved *before;
+  uint64_t began, took; /* warp instructions: until then, and by the plain run */
+  check_record *record;
+  check_player *player; /* of the schedule under way; NULL: the plain run */
+  uint64_t schedule;
+  uint64_t run; /* the most of a set so far */
+  bool some_left;
+  bool replays, replayed; /* replayed: its launch has begun */
+  bool other;             /* but runs another PTX: nothing is told */
+  muster_replay replay;
+} check_set;
+
+/* ------------------------------------------------------------------ replays */
+
+bool check_replay_of(const check *c, uint64_t id, char text[MUSTER_REPLAY_BYTES]) {
+  const check_set *s = c->set;
+  const check_launch *l = check_launch_of(c, id);
+  uint64_t about = s->player ? s->first : id;
+  text[0] = 0;
+  if (s->replays && (s->other || about != s->replay.launch || s->schedule != s->replay.schedule))
+    return false;
+  if (!l)
+    return true;
+  muster_replay r = {.ptx = l->ptx, .launch = about, .schedule = s->schedule, .seed = c->options.seed};
+  snprintf(r.gpu, sizeof r.gpu, "%s", c->options.gpu ? c->options.gpu : "");
+  muster_replay_id(&r, text);
+  return true;
+}
+
+static void take_launch(check *c, uint64_t id) {
+  check_set *s = c->set;
+  const check_launch *l = check_launch_of(c, id);
+  if (s->open && !s->player && (!s->first || id < s->first))
+    s->first = id;
+  if (!s->replays || id != s->replay.launch || !l)
+    return;
+  s->replayed = true;
+  s->other = l->ptx != s->replay.ptx;
+  if (s->other)
+    check_unjudged(c, "--replay %s: launch %" PRIu64 " runs another PTX than it did then", c->options.replay,
+                   id);
+}
+
+void check_set_over(check *c) {
+  if (c->set->replays && !c->set->replayed)
+    check_unjudged(c, "--replay %s: the program has no launch %" PRIu64, c->options.replay,
+                   c->set->replay.launch);
+}
+
+/* ------------------------------------------------------------------ the part: events and choices */
+
+static void *new(check *c) {
+  return c;
+}
+
+static void end(void *part) {
+  (void)part;
+}
+
+/* In a further schedule nobody else tells of a trap or an assertion. */
+static void report_fault(check *c, const sim_event *e) {
+  char text[sizeof e->fault->text + 64];
+  const char *what = strstr(e->fault->text, ": ");
+  if (!e->who.lanes || (e->fault->kind != SIM_FAULT_TRAP && e->fault->kind != SIM_FAULT_ASSERT &&
+                        e->fault->kind != SIM_FAULT_INSTRUCTION && e->fault->kind != SIM_FAULT_STACK))
+    return;
+  snprintf(text, sizeof text, "under another schedule than the plain run's the launch fails: %s",
+           what ? what + 2 : e->fault->text);
+  check_spot at = check_spot_of(c, &e->who, (uint32_t)__builtin_ctz(e->who.lanes));
+  check_report(c, &(check_found){.rule = MUSTER_RULE_LAUNCH_FAILED,
+                                 .message = text,
+                                 .sides = {{.kind = "exit", .spot = at}}});
+}
+
+static sim_answer event(void *part, const sim_event *e) {
+  check *c = part;
+  check_set *s = c->set;
+  check_step step;
+  if (e->kind == SIM_EVENT_LAUNCH)
+    take_launch(c, e->who.launch);
+  if (s->player) {
+    if (e->kind == SIM_EVENT_FAULT)
+      report_fault(c, e);
+    return check_player_event(s->player, e);
+  }
+  if (!s->open || s->once)
+    return SIM_GO_ON;
+  if (e->kind == SIM_EVENT_SLEEP)
+    for (uint32_t i = 0; i < e->sleep.n_words; i++)
+      if (e->sleep.words[i].host) {
+        check_set_once(c, "it waits for memory that the host can write");
+        return SIM_GO_ON;
+      }
+  check_record_step(s->record, c, e, &step);
+  return SIM_GO_ON;
+}
+
+const check_part check_part_schedule = {"schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, end, event};
+
+static uint32_t choose(void *user, const sim_choice *k) {
+  check *c = user;
+  return check_player_choose(c->set->player, k);
+}
+
+/* ------------------------------------------------------------------ sets */
+
+struct check_set *check_set_new(check *c) {
+  check_set *s = calloc(1, sizeof *s);
+  if (s && c->options.replay && (s->replays = muster_replay_parse(c->options.replay, &s->replay)))
+    c->options.seed = s->replay.seed;
+  return s;
+}
+
+static void close(check_set *s) {
+  for (uint32_t i = 0; i < s->n; i++)
+    free(s->launches[i].params);
+  sim_saved_free(s->before);
+  check_record_free(s->record);
+  s->n = 0, s->before = NULL, s->record = NULL;
+  s->open = s->once = false;
+}
+
+void check_set_free(struct check_set *s) {
+  if (!s)
+    return;
+  close(s);
+  free(s->launches);
+  free(s);
+}
+
+bool check_schedules_wanted(const check *c) {
+  return c->options.schedules > 1 || c->set->replay.schedule;
+}
+
+void check_schedules_run(const check *c, uint64_t *run, bool *exhaustive) {
+  *run = c->set->run ? c->set->run : 1;
+  *exhaustive = c->set->run && !c->set->some_left;
+}
+
+void check_set_begin(check *c) {
+  check_set *s = c->set;
+  sim_stats now;
+  sim_device_stats(c->device, &now);
+  s->open = true;
+  c->weak_hopeless = false;
+  s->began = now.warp_insns;
+  s->before = sim_memory_save(c->device);
+  s->record = check_record_new(true);
+  s->first = 0;
+  if (!s->before || !s->record)
+    check_set_once(c, "memory ran out");
+}
+
+void check_set_add(check *c, const sim_launch *l) {
+  check_set *s = c->set;
+  sim_kernel_info info;
+  if (!s->open || s->once)
+    return;
+  sim_kernel_get(l->kernel, &info);
+  if (s->n == s->capacity) {
+    uint32_t more = s->capacity ? s->capacity * 2 : 8;
+    launch *grown = realloc(s->launches, more * sizeof *grown);
+    if (!grown) {
+      check_set_once(c, "memory ran out");
+      return;
+    }
+    s->launches = grown, s->capacity = more;
+  }
+  void *params = malloc(info.param_bytes + 1);
+  if (!params) {
+    check_set_once(c, "memory ran out");
+    return;
+  }
+  memcpy(params, l->params, info.param_bytes);
+  s->launches[s->n] = (launch){*l, params};
+  s->launches[s->n++].what.params = params;
+}
+
+void check_set_once(check *c, const char *why) {
+  check_set *s = c->set;
+  char text[256];
+  if (!s->open || s->once)
+    return;
+  s->once = true;
+  snprintf(text, sizeof text, "a launch ran under one schedule only: %s", why);
+  if (c->sink.note)
+    c->sink.note(c->sink.user, text);
+}
+
+void check_set_drop(check *c) {
+  if (c->set->open)
+    c->set->some_left = true;
+  close(c->set);
+}
+
+/* ------------------------------------------------------------------ further schedules */
+
+static check_outcome run_launches(check *c, uint64_t most) {
+  check_set *s = c->set;
+  sim_status status = {0};
+  uint32_t left = s->n;
+  for (uint32_t i = 0; i < s->n; i++) {
+    char *error = NULL;
+    uint64_t id = sim_launch_start(c->device, &s->launches[i].what, &error);
+    free(error);
+    if (!id)
+      return CHECK_FAILED;
+  }
+  for (uint64_t used = 0; left; used += status.used) {
+    sim_device_run(c->device, SLICE, &status);
+    switch (status.state) {
+    case SIM_DONE:
+      left--;
+      break;
+    case SIM_BUDGET:
+      if (used > most)
+        return CHECK_ENDLESS;
+      break;
+    case SIM_FAULTED:
+      return CHECK_FAULTED;
+    case SIM_STUCK:
+      return CHECK_HUNG;
+    default:
+      return CHECK_FAILED;
+    }
+  }
+  return CHECK_ENDED;
+}
+
+/* One schedule from the beginning of the set. The device is left as that leaves it. */
+check_outcome check_play(check *c, const check_plan *plan, check_unfair unfair) {
+  check_set *s = c->set;
+  if (!sim_memory_restore(c->device, s->before) || !check_parts_fresh(c))
+    return CHECK_FAILED;
+  s->player = check_player_new(c, plan);
+  if (!s->player) {
+    check_parts_back(c);
+    return CHECK_FAILED;
+  }
+  c->further = true;
+  c->start_order_chosen = plan->shuffles;
+  c->unfair = unfair;
+  c->watcher.choose = choose;
+  c->watcher.watch |= SIM_WATCH_CHOICES;
+  sim_device_mute(c->device, true);
+  check_outcome o = run_launches(c, s->took * LONGER + LONGER_LEAST);
+  if (o == CHECK_HUNG)
+    check_stuck(c);
+  else if (o != CHECK_ENDED)
+    check_race_flush(c);
+  sim_device_stop(c->device);
+  sim_device_mute(c->device, false);
+  c->watcher.watch &= ~(uint32_t)SIM_WATCH_CHOICES;
+  c->watcher.choose = NULL;
+  c->further = c->start_order_chosen = false;
+  c->unfair = CHECK_FAIR;
+  check_parts_back(c);
+  check_player_free(s->player);
+  s->player = NULL;
+  if (o == CHECK_ENDLESS)
+    check_unjudged(c,
+                   "launch %" PRIu64 ": schedule %" PRIu64 " does not end in %d times the plain run's time",
+                   s->first, s->schedule, LONGER);
+  return o;
+}
+
+static bool cooperative(const check_set *s) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->launches[i].what.cooperative)
+      return true;
+  return false;
+}
+
+/* Blocks one at a time, the last first: whoever then waits for ever needs the others to start in order, or
+ * needs them all at once. Which of the two, the same in order says. */
+static check_outcome play_lonely(check *c, check_plan *plan) {
+  check_outcome o = check_play(c, plan, CHECK_UNFAIR_QUIET);
+  if (o != CHECK_HUNG)
+    return o;
+  plan->kind = CHECK_FIRST;
+  o = check_play(c, plan, CHECK_UNFAIR_TURNS);
+  plan->kind = CHECK_LONELY;
+  return o == CHECK_ENDED ? check_play(c, plan, CHECK_UNFAIR_ORDER) : o;
+}
+
+bool check_unfair_found(const check *c, check_found *f) {
+  f->rule = MUSTER_RULE_NEEDS_FAIRNESS;
+  f->milder = f->note = false;
+  f->needed = 0;
+  if (c->unfair == CHECK_UNFAIR_ORDER) {
+    f->message =
+        "ends only if blocks start in the order of their index: one at a time and the last first, they wait "
+        "for blocks that have not started";
+    f->missing = "ticket";
+    f->missing_text = "block numbers drawn with an atomic when a block begins to run, in place of blockIdx";
+  } else {
+    f->message =
+        "ends only if blocks that are not resident get a turn: with one resident at a time, in the order of "
+        "their index, it waits for one that cannot start";
+    f->missing = "cooperative-launch";
+    f->missing_text = "a cooperative launch, which is refused where not all blocks can be resident at once";
+  }
+  return c->unfair != CHECK_UNFAIR_QUIET;
+}
+
+static bool only_schedule(check *c) {
+  uint32_t n;
+  check_record_flips(c->set->record, &n);
+  return n == 0 && !check_record_failed(c->set->record) && !check_found_race(c, c->set->first);
+}
+
+/* Runs the further schedules; returns how many there were. */
+static uint64_t explore(check *c) {
+  check_set *s = c->set;
+  uint64_t run = 1, n = s->replays ? s->replay.schedule + 1 : c->options.schedules;
+  for (uint64_t k = s->replays ? s->replay.schedule : 1; k < n; k++) {
+    check_plan plan;
+    if (!s->replays && c->options.shards > 1 && k % c->options.shards != c->options.shard)
+      continue;
+    s->schedule = k;
+    check_plan_of(s->record, c->options.seed, k, &plan);
+    if (plan.kind == CHECK_LONELY && cooperative(s))
+      plan.kind = CHECK_WALK;
+    check_outcome o = plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
+                      : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
+                                                : check_play(c, &plan, CHECK_FAIR);
+    if (o == CHECK_FAILED) {
+      check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, k);
+      break;
+    }
+    run++;
+  }
+  s->schedule = 0;
+  return run;
+}
+
+void check_set_end(check *c, bool host_waits) {
+  check_set *s = c->set;
+  sim_stats now;
+  if (!s->open)
+    return;
+  if (!host_waits && s->before && sim_saved_host(s->before))
+    check_set_once(c, "it writes memory that the host can use meanwhile");
+  sim_device_stats(c->device, &now);
+  s->took = now.warp_insns - s->began;
+  bool all = !s->once && only_schedule(c), skip = s->replays && (s->other || s->replay.launch != s->first);
+  uint64_t run = 1;
+  if (!s->once && !all && !skip) {
+    sim_saved *after = sim_memory_save(c->device);
+    if (after)
+      run = explore(c);
+    if (!after || !sim_memory_restore(c->device, after))
+      check_unjudged(c, "launch %" PRIu64 ": memory ran out between schedules", s->first);
+    sim_saved_free(after);
+    check_findings_counts(c);
+  }
+  s->some_left |= !all;
+  s->run = run > s->run ? run : s->run;
+  close(s);
+}

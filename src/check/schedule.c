@@ -1,0 +1,234 @@
+/* schedule.c: schedules beyond the plain run. First those that are most likely to matter: a pair of steps of
+ * the plain run in the other order, by holding the first warp until the second has been there. Between them
+ * random ones with a guarantee, PCT (Burckhardt et al. 2010): each warp has a priority, the highest that can
+ * move does, and at d - 1 random steps that of the running one drops below all. It is made fair: who waits in
+ * a loop sleeps (the machine finds that), and who takes many turns in a row drops as well.
+ */
+#include "check/schedule.h"
+
+#include <stdlib.h>
+
+enum {
+  FAIR = 64,         /* turns in a row, while others could go */
+  HOLD_MOST = 100000 /* turns for which a warp is held */
+};
+
+/* ------------------------------------------------------------------ plans */
+
+static uint64_t draw(uint64_t *state) {
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static void pct(check_record *plain, uint32_t depth, check_plan *p, uint64_t *random) {
+  uint64_t total = check_record_total(plain);
+  p->kind = CHECK_PCT;
+  for (p->n_changes = 0; p->n_changes + 1 < depth; p->n_changes++)
+    p->changes[p->n_changes] = 1 + draw(random) % (total ? total : 1);
+}
+
+/* Of four schedules that follow each other two are flips, while there are any; one is PCT with a depth of 2,
+ * one with 3 or a walk. The second of all asks for fairness. */
+bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_plan *p) {
+  uint64_t random = seed ^ index * UINT64_C(0xd1342543de82ef95), round = (index - 1) / 4;
+  uint32_t part = (uint32_t)((index - 1) % 4), n_flips;
+  const check_flip *flips = check_record_flips(plain, &n_flips);
+  draw(&random);
+  *p = (check_plan){.kind = CHECK_PLAIN};
+  if (index == 2 && check_record_crosses(plain)) {
+    p->kind = CHECK_LONELY;
+  } else if (part < 2 && round * 2 + part < n_flips) {
+    p->kind = CHECK_FLIP;
+    p->flip = flips[round * 2 + part];
+  } else if (part == 3 && round % 2 == 0 && check_record_total(plain)) {
+    pct(plain, 3, p, &random); /* if weak_run.c cannot do anything */
+    p->kind = CHECK_WEAK;
+    p->nth = round / 2 + 1;
+  } else if (part == 3 && round % 2) {
+    p->kind = CHECK_WALK;
+    p->parts = round % 4 == 3;
+    p->shuffles = true;
+  } else {
+    pct(plain, part % 2 ? 3 : 2, p, &random);
+    p->shuffles = draw(&random) % 2;
+    p->parts = draw(&random) % 8 == 0;
+  }
+  p->random = random;
+  return true;
+}
+
+/* ------------------------------------------------------------------ players */
+
+typedef enum hold { BEFORE, HELD, OVER } hold;
+
+typedef struct low {
+  sim_turn who;
+  uint64_t priority;
+} low;
+
+struct check_player {
+  check *check;
+  check_plan plan;
+  check_record *record; /* of this run: counts its steps */
+  uint64_t random;      /* what is drawn while it runs */
+  hold hold;
+  uint32_t held_for;
+  low *lows; /* warps whose priority has dropped */
+  uint32_t n_lows, cap_lows;
+  uint64_t next_low;
+  sim_turn last;
+  uint32_t in_a_row;
+  uint32_t sleepers;
+};
+
+check_player *check_player_new(check *c, const check_plan *p) {
+  check_player *x = calloc(1, sizeof *x);
+  if (!x)
+    return NULL;
+  *x = (check_player){.check = c,
+                      .plan = *p,
+                      .record = check_record_new(false),
+                      .random = p->random,
+                      .hold = p->kind == CHECK_FLIP && p->flip.held_step == 1 ? HELD : BEFORE,
+                      .next_low = UINT64_C(1) << 62};
+  if (x->record)
+    return x;
+  free(x);
+  return NULL;
+}
+
+void check_player_free(check_player *p) {
+  if (!p)
+    return;
+  check_record_free(p->record);
+  free(p->lows);
+  free(p);
+}
+
+static void drop(check_player *p, const sim_turn *who) {
+  uint32_t i = 0;
+  while (i < p->n_lows && !check_same_turn(&p->lows[i].who, who))
+    i++;
+  if (i == p->cap_lows) {
+    uint32_t more = p->cap_lows ? p->cap_lows * 2 : 16;
+    low *grown = realloc(p->lows, more * sizeof *grown);
+    if (!grown)
+      return;
+    p->lows = grown, p->cap_lows = more;
+  }
+  p->n_lows += i == p->n_lows;
+  p->lows[i] = (low){*who, --p->next_low};
+}
+
+/* Higher goes first. Those that have dropped lie below all others. */
+static uint64_t priority(const check_player *p, const sim_turn *who) {
+  for (uint32_t i = 0; i < p->n_lows; i++)
+    if (check_same_turn(&p->lows[i].who, who))
+      return p->lows[i].priority;
+  uint64_t state = p->plan.random ^ who->launch << 48 ^ who->block << 5 ^ who->warp;
+  return draw(&state) | UINT64_C(1) << 63;
+}
+
+/* ------------------------------------------------------------------ the run */
+
+static sim_answer step(check_player *p, const sim_event *e, const check_step *s) {
+  const check_plan *plan = &p->plan;
+  switch (plan->kind) {
+  case CHECK_FLIP:
+    if (p->hold == BEFORE && check_same_turn(&s->who, &plan->flip.held) &&
+        s->number + 1 == plan->flip.held_step)
+      p->hold = HELD;
+    else if (p->hold == HELD && check_same_turn(&s->who, &plan->flip.other) &&
+             check_flip_meets(&plan->flip, e))
+      p->hold = OVER;
+    else
+      return SIM_GO_ON;
+    return SIM_YIELD;
+  case CHECK_PCT:
+    for (uint32_t i = 0; i < plan->n_changes; i++)
+      if (s->total == plan->changes[i]) {
+        drop(p, &s->who);
+        return SIM_YIELD;
+      }
+    return p->sleepers && e->access->writes ? SIM_YIELD : SIM_GO_ON; /* it may wake somebody */
+  case CHECK_WALK:
+    return SIM_YIELD;
+  default:
+    return SIM_GO_ON;
+  }
+}
+
+sim_answer check_player_event(check_player *p, const sim_event *e) {
+  check_step s;
+  if (e->kind == SIM_EVENT_SLEEP)
+    p->sleepers++;
+  if (e->kind == SIM_EVENT_WAKE && p->sleepers)
+    p->sleepers--;
+  return check_record_step(p->record, p->check, e, &s) ? step(p, e, &s) : SIM_GO_ON;
+}
+
+static uint32_t choose_flip(check_player *p, const sim_choice *c) {
+  if (p->hold != HELD)
+    return c->usual;
+  for (uint32_t i = 0; i < c->n && p->held_for < HOLD_MOST; i++)
+    if (!check_same_turn(&c->turns[i], &p->plan.flip.held)) {
+      p->held_for++;
+      return i;
+    }
+  p->hold = OVER;
+  return c->usual;
+}
+
+static uint32_t choose_highest(check_player *p, const sim_choice *c) {
+  uint32_t best = 0;
+  uint64_t highest = 0;
+  for (uint32_t i = 0; i < c->n; i++) {
+    uint64_t x = priority(p, &c->turns[i]);
+    if (x > highest)
+      highest = x, best = i;
+  }
+  const sim_turn *who = &c->turns[best];
+  p->in_a_row = check_same_turn(who, &p->last) ? p->in_a_row + 1 : 0;
+  p->last = *who;
+  if (p->in_a_row >= FAIR) {
+    drop(p, who);
+    p->in_a_row = 0;
+  }
+  return best;
+}
+
+static uint32_t choose_turn(check_player *p, const sim_choice *c) {
+  switch (p->plan.kind) {
+  case CHECK_FLIP:
+    return choose_flip(p, c);
+  case CHECK_PCT:
+    return choose_highest(p, c);
+  case CHECK_WALK:
+    return (uint32_t)(draw(&p->random) % c->n);
+  default:
+    return c->usual;
+  }
+}
+
+static uint32_t choose_start(check_player *p, const sim_choice *c) {
+  bool lonely = p->plan.kind == CHECK_LONELY || p->plan.kind == CHECK_FIRST;
+  if (lonely && c->resident)
+    return SIM_CHOOSE_NONE;
+  return p->plan.kind == CHECK_LONELY ? c->n - 1
+         : p->plan.shuffles           ? (uint32_t)(draw(&p->random) % c->n)
+                                      : c->usual;
+}
+
+uint32_t check_player_choose(check_player *p, const sim_choice *c) {
+  switch (c->kind) {
+  case SIM_CHOOSE_TURN:
+    return choose_turn(p, c);
+  case SIM_CHOOSE_UNIT:
+    return p->plan.parts ? (uint32_t)(draw(&p->random) % c->n) : c->usual;
+  case SIM_CHOOSE_START:
+    return choose_start(p, c);
+  }
+  return c->usual;
+}
