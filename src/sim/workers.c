@@ -1,15 +1,18 @@
 /* workers.c: several host threads run one device's blocks. It goes in rounds: the resident clusters are a
- * list, each worker takes the next one and gives it a turn, and when the list is done the caller alone looks
- * at what ended, lets others in, and judges whether anybody moved. A cluster is run by one thread at a time,
- * so shared memory, barriers and warps need no locks; global atomics are host atomics then (atom.c), and what
- * belongs to the device (its heap, its output, its spare memory) is under one lock. Which order things happen
- * in is up to the host: no determinism.
+ * list, each worker takes the next ones and gives them a turn, and when the list is done the caller alone
+ * looks at what ended, lets others in, and judges whether anybody moved. A cluster is run by one thread at a
+ * time, so shared memory, barriers and warps need no locks; global atomics are host atomics then (atom.c),
+ * and what belongs to the device (its heap, its output, its spare memory) is under one lock. Which order
+ * things happen in is up to the host: no determinism.
  *
  * A round waits for nobody to come: a worker that the host has not let run before the list is done misses the
  * round. So a machine that others use too is at worst as fast as one thread alone. Rounds follow each other
  * closely as a rule, and sleeping costs as much as a short round does: who waits looks for a moment before
- * it sleeps.
+ * it sleeps. Who is woken often finds itself on the processor of the one that woke it, and the host sees no
+ * reason to change that for milliseconds: so it moves to one that none of the others is on.
  */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,8 @@ struct sim_workers {
   sim_cluster **list;
   uint32_t n_list, cap_list;
   atomic_uint next;
+  cpu_set_t may;   /* processors that the process may use */
+  atomic_int *cpu; /* of each that is in the round: the processor it began on; else -1 */
 };
 
 typedef struct start {
@@ -68,13 +73,23 @@ static void run_cluster(sim_run *r, sim_cluster *k) {
       sim_block_release(r->device, k->blocks[n]);
 }
 
+/* Neighbours on the list are neighbours in memory as a rule, and the processor has fetched what comes next:
+ * so a worker takes a run of them, the shorter the fewer are left. */
+static bool take(sim_workers *w, uint32_t *first, uint32_t *end) {
+  *first = atomic_load(&w->next);
+  do {
+    if (*first >= w->n_list)
+      return false;
+    *end = *first + 1 + (w->n_list - *first) / (4 * w->n);
+  } while (!atomic_compare_exchange_weak(&w->next, first, *end));
+  return true;
+}
+
 static void work(sim_workers *w, sim_run *r) {
-  for (;;) {
-    uint32_t k = atomic_fetch_add(&w->next, 1);
-    if (k >= w->n_list || r->fault.kind)
-      return;
-    run_cluster(r, w->list[k]);
-  }
+  uint32_t k, end;
+  while (!r->fault.kind && take(w, &k, &end))
+    for (; k < end && !r->fault.kind; k++)
+      run_cluster(r, w->list[k]);
 }
 
 static void relax(void) {
@@ -110,6 +125,22 @@ static void look_for_end(sim_workers *w) {
   }
 }
 
+static void spread_out(sim_workers *w, uint32_t index) {
+  int here = sched_getcpu();
+  bool shared = false;
+  cpu_set_t other = w->may;
+  atomic_store(&w->cpu[index], here);
+  for (uint32_t k = 0; k < w->n; k++) {
+    int its = k == index ? -1 : atomic_load(&w->cpu[k]);
+    if (its >= 0)
+      CPU_CLR(its, &other), shared |= its == here;
+  }
+  if (!shared || !CPU_COUNT(&other) || sched_setaffinity(0, sizeof other, &other))
+    return;
+  sched_setaffinity(0, sizeof w->may, &w->may);
+  atomic_store(&w->cpu[index], sched_getcpu());
+}
+
 static int worker(void *user) {
   start s = *(start *)user;
   sim_workers *w = s.w;
@@ -133,7 +164,9 @@ static int worker(void *user) {
       continue;
     w->busy++;
     mtx_unlock(&w->lock);
+    spread_out(w, s.index);
     work(w, w->runs[s.index]);
+    atomic_store(&w->cpu[s.index], -1);
     mtx_lock(&w->lock);
     w->open = false; /* nothing left to take, or a fault */
     if (--w->busy == 0)
@@ -161,6 +194,7 @@ void sim_workers_free(sim_workers *w) {
   mtx_destroy(&w->lock);
   free(w->threads);
   free(w->runs);
+  free(w->cpu);
   free(w->list);
   free(w);
 }
@@ -175,7 +209,12 @@ sim_workers *sim_workers_new(sim_device *d, uint32_t n) {
   cnd_init(&w->done);
   w->runs = calloc(n, sizeof *w->runs);
   w->threads = calloc(n, sizeof *w->threads);
-  bool ok = w->runs && w->threads;
+  w->cpu = malloc(n * sizeof *w->cpu);
+  bool ok = w->runs && w->threads && w->cpu;
+  for (uint32_t k = 0; k < n && ok; k++)
+    atomic_init(&w->cpu[k], -1);
+  CPU_ZERO(&w->may);
+  sched_getaffinity(0, sizeof w->may, &w->may);
   for (uint32_t k = 0; k < n && ok; k++)
     ok = (w->runs[k] = k ? sim_run_new(d) : d->run) != NULL;
   for (uint32_t k = 1; k < n && ok; k++) {
@@ -244,9 +283,11 @@ sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used) {
     mtx_lock(&w->lock);
     w->open = true;
     w->round++;
-    if (w->asleep)
-      cnd_broadcast(&w->go);
+    atomic_store(&w->cpu[0], sched_getcpu());
+    bool wake = w->asleep;
     mtx_unlock(&w->lock);
+    if (wake)
+      cnd_broadcast(&w->go);
   }
   work(w, w->runs[0]);
   if (w->n_list > 1) {
