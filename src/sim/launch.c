@@ -204,7 +204,7 @@ static layout layout_of(const sim_block *b) {
   layout l = {.pool = padded(b->n_warps * sizeof(sim_warp))};
   l.shared = l.pool + padded(g->code->pool_bytes + 64);
   l.barriers = l.shared + padded(g->shared_bytes + 64);
-  l.end = l.barriers + padded((uint64_t)SIM_BARRIERS * b->n_warps * 4);
+  l.end = l.barriers + padded(SIM_BARRIERS * (sizeof(sim_barrier) + (uint64_t)b->n_warps * 4));
   return l;
 }
 
@@ -270,7 +270,7 @@ static bool take_store(sim_device *d, sim_block *b) {
   b->gang_most = b->frame_step < SIM_GANG_BYTES ? SIM_GANG_BYTES / b->frame_step : 1;
   b->pool = s->memory + l.pool;
   b->shared = (uint8_t *)s->memory + l.shared;
-  b->barrier_lanes = (uint32_t *)(s->memory + l.barriers);
+  b->barriers = (sim_barrier *)(s->memory + l.barriers);
   return true;
 }
 
@@ -420,10 +420,10 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
   b->shared_bytes = g->shared_bytes;
   b->started = true;
   b->ready = b->asleep = b->turn = b->open = 0;
-  memset(b->barriers, 0, sizeof b->barriers);
+  uint32_t *lanes = (uint32_t *)(b->barriers + SIM_BARRIERS);
+  memset(b->barriers, 0, SIM_BARRIERS * (sizeof *b->barriers + b->n_warps * 4));
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
-    b->barriers[k].lanes = b->barrier_lanes + k * b->n_warps;
-  memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
+    b->barriers[k].lanes = lanes + k * b->n_warps;
   if (!g->shared_begin)
     memset(b->shared, 0, g->shared_bytes - g->need.shared);
   sim_block_enter(r, b);

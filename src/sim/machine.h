@@ -415,9 +415,8 @@ typedef struct sim_block {
   uint8_t *shared;
   uint32_t shared_bytes;
   uint8_t *shared_defined;
-  uint32_t *barrier_lanes;
   uint32_t open; /* barriers that somebody has arrived at */
-  sim_barrier barriers[SIM_BARRIERS];
+  sim_barrier *barriers;
   sim_warp *warps;
   char *frames; /* their registers, one behind the other */
   uint32_t frame_step;
