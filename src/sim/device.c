@@ -108,7 +108,7 @@ void sim_device_free(sim_device *d) {
   if (!d)
     return;
   sim_drop_all(d);
-  sim_spare_free(d);
+  sim_slabs_free(d);
   sim_workers_free(d->workers);
   sim_memory_end(&d->memory);
   free(d->origins);
@@ -348,6 +348,8 @@ static sim_block *find_ended(const sim_device *d) {
 
 static void run_workers(sim_device *d, uint64_t budget, sim_status *out) {
   *out = (sim_status){.state = SIM_BUDGET};
+  if (!d->current) /* a grid begins */
+    sim_workers_call(d->workers);
   while (out->used < budget) {
     for (sim_block *b = find_ended(d); b; b = find_ended(d)) {
       sim_grid *g = b->grid;

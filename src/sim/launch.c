@@ -155,12 +155,6 @@ static void store_free(sim_store *s) {
   free(s);
 }
 
-static void block_free(sim_block *b) {
-  store_free(b->store);
-  free(b->shared_defined);
-  free(b);
-}
-
 void sim_grid_free(sim_device *d, sim_grid *g) {
   while (g->stores) {
     sim_store *s = g->stores;
@@ -524,12 +518,30 @@ static void ring_remove(sim_device *d, sim_block *b) {
   d->n_resident--;
 }
 
+/* Blocks side by side: all that are resident are gone through often. */
+typedef struct sim_slab {
+  struct sim_slab *next;
+  sim_block blocks[64];
+} sim_slab;
+
+static bool more_blocks(sim_device *d) {
+  sim_slab *s = calloc(1, sizeof *s);
+  if (!s)
+    return false;
+  s->next = d->slabs;
+  d->slabs = s;
+  for (uint32_t k = BASE_COUNT(s->blocks); k-- > 0;) {
+    s->blocks[k].next = d->spare;
+    d->spare = &s->blocks[k];
+  }
+  return true;
+}
+
 static sim_block *new_block(sim_device *d, sim_grid *g) {
-  sim_block *b = d->spare;
-  if (b)
-    d->spare = b->next;
-  else if (!(b = calloc(1, sizeof *b)))
+  if (!d->spare && !more_blocks(d))
     return NULL;
+  sim_block *b = d->spare;
+  d->spare = b->next;
   b->grid = g;
   b->n_threads = g->n_threads;
   b->n_warps = (g->n_threads + SIM_WARP - 1) / SIM_WARP;
@@ -537,43 +549,43 @@ static sim_block *new_block(sim_device *d, sim_grid *g) {
   return b;
 }
 
-/* Clusters of one block are kept, too. */
-static sim_cluster *new_cluster(sim_device *d, const sim_grid *g) {
-  uint32_t n = g->cluster_blocks;
-  sim_cluster *k = n == 1 ? d->spare_clusters : NULL;
-  if (k)
-    d->spare_clusters = k->next;
-  else if (!(k = malloc(sizeof *k + n * sizeof k->blocks[0])))
-    return NULL;
-  *k = (sim_cluster){.n_blocks = n, .live = g->n_threads * n};
-  memset(k->blocks, 0, n * sizeof k->blocks[0]);
-  return k;
-}
-
 static void cluster_release(sim_device *d, sim_cluster *k) {
   for (uint32_t n = 0; n < k->n_blocks; n++) {
-    k->blocks[n]->next = d->spare;
-    d->spare = k->blocks[n];
+    sim_block *b = k->blocks[n];
+    store_free(b->store);
+    b->store = NULL;
+    b->next = d->spare;
+    d->spare = b;
   }
   if (k->n_blocks > 1) {
+    free(k->blocks);
     free(k);
-  } else {
-    k->next = d->spare_clusters;
-    d->spare_clusters = k;
   }
 }
 
-void sim_spare_free(sim_device *d) {
-  while (d->spare) {
-    sim_block *b = d->spare;
-    d->spare = b->next;
-    block_free(b);
+void sim_slabs_free(sim_device *d) {
+  while (d->slabs) {
+    sim_slab *s = d->slabs;
+    d->slabs = s->next;
+    for (uint32_t k = 0; k < BASE_COUNT(s->blocks); k++)
+      free(s->blocks[k].shared_defined);
+    free(s);
   }
-  while (d->spare_clusters) {
-    sim_cluster *k = d->spare_clusters;
-    d->spare_clusters = k->next;
-    free(k);
+}
+
+/* A cluster without its blocks; that of one block is in the block. */
+static sim_cluster *new_cluster(const sim_grid *g, sim_block *first) {
+  sim_cluster *k = &first->alone;
+  struct sim_block **blocks = &first->self;
+  if (g->cluster_blocks > 1) {
+    k = malloc(sizeof *k);
+    blocks = calloc(g->cluster_blocks, sizeof *blocks);
+    if (!k || !blocks)
+      return free(k), free(blocks), NULL;
   }
+  *k = (sim_cluster){
+      .n_blocks = g->cluster_blocks, .live = g->n_threads * g->cluster_blocks, .blocks = blocks};
+  return k;
 }
 
 /* The n-th cluster of a grid becomes resident. */
@@ -582,12 +594,10 @@ static bool admit_cluster(sim_device *d, sim_grid *g, uint64_t n, const uint32_t
   uint32_t across[3];
   for (int k = 0; k < 3; k++)
     across[k] = grid[k] / dim[k];
-  sim_cluster *cluster = new_cluster(d, g);
-  if (!cluster)
-    return false;
+  sim_cluster *cluster = NULL;
   for (uint32_t rank = 0; rank < g->cluster_blocks; rank++) {
     sim_block *b = new_block(d, g);
-    if (!b)
+    if (!b || (!cluster && !(cluster = new_cluster(g, b))))
       return false;
     b->id[0] = (uint32_t)(n % across[0]) * dim[0] + rank % dim[0];
     b->id[1] = (uint32_t)(n / across[0] % across[1]) * dim[1] + rank / dim[0] % dim[1];
@@ -609,10 +619,11 @@ static bool take_cluster(const sim_device *d, sim_grid *g, uint64_t *cluster) {
   uint64_t next = g->next_block / g->cluster_blocks, n = g->n_blocks / g->cluster_blocks - next, ids[64];
   uint32_t which = 0;
   sim_choice c = {.kind = SIM_CHOOSE_START, .launch = g->id, .resident = d->n_resident, .ids = ids};
-  for (uint32_t k = 0; k < 64 && k < n; k++)
-    if (!(g->taken >> k & 1))
-      ids[c.n++] = next + k;
+  ids[0] = next;
   if (w && w->watch & SIM_WATCH_CHOICES && w->choose) {
+    for (uint32_t k = 0; k < 64 && k < n; k++)
+      if (!(g->taken >> k & 1))
+        ids[c.n++] = next + k;
     uint32_t k = w->choose(w->user, &c);
     if (k == SIM_CHOOSE_NONE && d->n_resident)
       return false;
@@ -712,11 +723,8 @@ void sim_drop_all(sim_device *d) {
     sim_cluster *k = b->cluster;
     ring_remove(d, b);
     b->ended = true;
-    if (++k->n_ended == k->n_blocks) {
-      for (uint32_t n = 0; n < k->n_blocks; n++)
-        block_free(k->blocks[n]);
-      free(k);
-    }
+    if (++k->n_ended == k->n_blocks)
+      cluster_release(d, k);
   }
   while (d->grids) {
     sim_grid *g = d->grids;

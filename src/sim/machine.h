@@ -392,11 +392,10 @@ typedef struct sim_barrier {
 } sim_barrier;
 
 typedef struct sim_cluster {
-  struct sim_cluster *next; /* spare */
   uint32_t n_blocks, n_ended;
   uint32_t live, arrived; /* threads */
   uint64_t phase;
-  struct sim_block *blocks[]; /* by rank; they stay until the last has ended */
+  struct sim_block **blocks; /* by rank; they stay until the last has ended */
 } sim_cluster;
 
 typedef struct sim_block {
@@ -405,7 +404,9 @@ typedef struct sim_block {
   uint64_t number;
   uint32_t id[3];
   uint32_t sm, rank;
-  sim_cluster *cluster; /* a block without one is a cluster by itself */
+  sim_cluster *cluster;
+  sim_cluster alone; /* a block without a cluster is one by itself */
+  struct sim_block *self;
   uint32_t n_warps, n_threads, live;
   uint32_t ready;  /* warps that have a ready unit */
   uint32_t asleep; /* warps that have one asleep */
@@ -455,9 +456,9 @@ struct sim_device {
   sim_memory memory;
   sim_sm *sms;
   sim_grid *grids, **grids_end;
-  sim_block *spare; /* ended blocks and clusters, to be used again */
-  sim_cluster *spare_clusters;
-  sim_block *current; /* whose turn it is in the ring */
+  struct sim_slab *slabs; /* where blocks lie */
+  sim_block *spare;       /* those that are not in use */
+  sim_block *current;     /* whose turn it is in the ring */
   uint64_t n_resident;
   uint64_t next_grid, next_module;
   sim_module *modules;
@@ -621,7 +622,7 @@ void sim_block_enter(sim_run *r, sim_block *b); /* r runs it now */
 bool sim_block_end(sim_run *r, sim_block *b);   /* true: its grid has ended */
 void sim_grid_free(sim_device *d, sim_grid *g);
 void sim_drop_all(sim_device *d);
-void sim_spare_free(sim_device *d);
+void sim_slabs_free(sim_device *d);
 void sim_sms_fill(sim_device *d);
 void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared, uint32_t cluster_blocks,
                  sim_need *out);
@@ -643,6 +644,7 @@ void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out);
 typedef struct sim_workers sim_workers;
 sim_workers *sim_workers_new(sim_device *d, uint32_t n);
 void sim_workers_free(sim_workers *w);
+void sim_workers_call(sim_workers *w);
 sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used);
 void sim_workers_sum(const sim_workers *w, sim_stats *out);
 

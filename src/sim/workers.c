@@ -32,12 +32,13 @@ struct sim_workers {
   atomic_uint busy;       /* workers that are in the round; likewise */
   uint32_t asleep;        /* workers that wait for `go` */
   bool open;              /* there may still be something on the list */
+  bool called;            /* a round will come soon */
   bool quit;
   sim_cluster **list;
   uint32_t n_list, cap_list;
   atomic_uint next;
   cpu_set_t may;   /* processors that the process may use */
-  atomic_int *cpu; /* of each that is in the round: the processor it began on; else -1 */
+  atomic_int *cpu; /* of each: the processor it was on last; -1: none yet */
 };
 
 typedef struct start {
@@ -135,10 +136,8 @@ static void spread_out(sim_workers *w, uint32_t index) {
     if (its >= 0)
       CPU_CLR(its, &other), shared |= its == here;
   }
-  if (!shared || !CPU_COUNT(&other) || sched_setaffinity(0, sizeof other, &other))
-    return;
-  sched_setaffinity(0, sizeof w->may, &w->may);
-  atomic_store(&w->cpu[index], sched_getcpu());
+  if (shared && CPU_COUNT(&other) && !sched_setaffinity(0, sizeof other, &other))
+    atomic_store(&w->cpu[index], sched_getcpu());
 }
 
 static int worker(void *user) {
@@ -153,20 +152,25 @@ static int worker(void *user) {
       look_for_round(w, seen);
       mtx_lock(&w->lock);
     }
-    w->asleep++;
-    while (w->round == seen && !w->quit)
-      cnd_wait(&w->go, &w->lock);
-    w->asleep--;
+    if (w->round == seen && !w->quit) {
+      w->asleep++;
+      w->called = false;
+      while (w->round == seen && !w->quit && !w->called)
+        cnd_wait(&w->go, &w->lock);
+      w->asleep--;
+      mtx_unlock(&w->lock);
+      spread_out(w, s.index);
+      mtx_lock(&w->lock);
+    }
     if (w->quit)
       break;
+    bool comes = w->round != seen && w->open;
     seen = w->round;
-    if (!w->open)
+    if (!comes)
       continue;
     w->busy++;
     mtx_unlock(&w->lock);
-    spread_out(w, s.index);
     work(w, w->runs[s.index]);
-    atomic_store(&w->cpu[s.index], -1);
     mtx_lock(&w->lock);
     w->open = false; /* nothing left to take, or a fault */
     if (--w->busy == 0)
@@ -264,6 +268,20 @@ void sim_workers_sum(const sim_workers *w, sim_stats *out) {
     sim_stats_add(w->runs[k], out);
 }
 
+static void wake(sim_workers *w) {
+  atomic_store(&w->cpu[0], sched_getcpu());
+  if (w->asleep)
+    cnd_broadcast(&w->go);
+}
+
+/* A round comes as soon as its blocks are there. */
+void sim_workers_call(sim_workers *w) {
+  mtx_lock(&w->lock);
+  w->called = true;
+  wake(w);
+  mtx_unlock(&w->lock);
+}
+
 /* One round. Returns the run that met a fault, or NULL; *progress: somebody moved. */
 sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used) {
   if (!make_list(w)) {
@@ -283,11 +301,8 @@ sim_run *sim_workers_round(sim_workers *w, bool *progress, uint64_t *used) {
     mtx_lock(&w->lock);
     w->open = true;
     w->round++;
-    atomic_store(&w->cpu[0], sched_getcpu());
-    bool wake = w->asleep;
+    wake(w);
     mtx_unlock(&w->lock);
-    if (wake)
-      cnd_broadcast(&w->go);
   }
   work(w, w->runs[0]);
   if (w->n_list > 1) {
