@@ -5,8 +5,12 @@
 
 #include "check/state.h"
 
+enum { JUDGED = 64 };
+
 typedef struct warp {
   check *check;
+  check_site judged[JUDGED]; /* shuffles whose mask was looked at already */
+  uint32_t n_judged;
 } warp;
 
 static void *new(check *c) {
@@ -115,6 +119,89 @@ static void check_sources(warp *p, const sim_event *e) {
                              {.kind = "mask", .spot = check_spot_of(p->check, &e->who, source)}}});
 }
 
+/* ------------------------------------------------------------------ masks of whoever is here
+ *
+ * __activemask names the lanes that happen to be here. A shuffle over them that reads a lane which was not
+ * chosen among them relies on a convergence that nothing promises, even where this run had it. */
+
+static bool writes(const ptx_body *b, const ptx_insn *i, uint32_t reg) {
+  for (unsigned n = 0; n < i->n_operands; n++) {
+    const ptx_operand *o = &b->operands[i->operands + n];
+    if (o->kind == PTX_REG && o->written && o->index == reg)
+      return true;
+    for (uint64_t k = 0; o->kind == PTX_VEC && k < o->count; k++)
+      if (b->operands[o->index + k].kind == PTX_REG && b->operands[o->index + k].index == reg)
+        return true;
+  }
+  return false;
+}
+
+/* Nothing but an activemask gives the register its value. */
+static bool is_activemask(const ptx_body *b, const ptx_operand *o) {
+  bool any = false;
+  for (uint32_t n = 0; o->kind == PTX_REG && n < b->n_insns; n++) {
+    if (!writes(b, &b->insns[n], o->index))
+      continue;
+    if (b->insns[n].op != PTX_OP_activemask_warp)
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+/* The operand comes of the given register, or of something that cannot be followed. */
+static bool comes_of(const ptx_body *b, const ptx_operand *o, uint32_t reg, unsigned depth) {
+  if (o->kind != PTX_REG)
+    return o->kind == PTX_VEC || o->kind == PTX_MEM_REG;
+  if (o->index == reg || depth == 0)
+    return true;
+  for (uint32_t n = 0; n < b->n_insns; n++) {
+    const ptx_insn *i = &b->insns[n];
+    if (!writes(b, i, o->index))
+      continue;
+    if (ptx_op_get((ptx_op)i->op)->sync != PTX_SYNC_NONE || i->guard != PTX_NONE)
+      return true;
+    for (unsigned k = 0; k < i->n_operands; k++) {
+      const ptx_operand *from = &b->operands[i->operands + k];
+      if (!from->written && !(from->kind == PTX_REG && from->index == o->index) &&
+          comes_of(b, from, reg, depth - 1))
+        return true;
+    }
+  }
+  return false;
+}
+
+static void check_chance(warp *p, const sim_event *e) {
+  const ptx_insn *i = e->who.insn;
+  const ptx_body *b = e->who.body;
+  if (!i || i->op != PTX_OP_shfl_sync || p->n_judged == JUDGED)
+    return;
+  check_site site = check_site_of(p->check, &e->who);
+  for (uint32_t k = 0; k < p->n_judged; k++)
+    if (p->judged[k] == site)
+      return;
+  p->judged[p->n_judged++] = site;
+  const ptx_operand *lane = &b->operands[i->operands + 3], *mask = &b->operands[i->operands + 5];
+  if (!is_activemask(b, mask) || comes_of(b, lane, mask->index, 8))
+    return;
+  char message[200];
+  snprintf(message, sizeof message,
+           "%s reads a lane by its number among those that __activemask found here: that it is among them is "
+           "chance",
+           check_collective_name(i));
+  check_report(
+      p->check,
+      &(check_found){
+          .rule = MUSTER_RULE_WARP_MASK,
+          .milder = true,
+          .relation = "warp",
+          .message = message,
+          .missing = "mask",
+          .missing_text = "the mask of the lanes that must take part, which the program knows, or "
+                          "a lane chosen among those found (__ffs(mask) - 1)",
+          .sides = {{.kind = "mask", .spot = check_spot_of(p->check, &e->who, first(e->collective.met))}}});
+}
+
 static sim_answer event(void *part, const sim_event *e) {
   warp *p = part;
   if (e->kind == SIM_EVENT_COLLECTIVE_WAIT) { /* who is not in its mask never meets the others at once */
@@ -122,8 +209,10 @@ static sim_answer event(void *part, const sim_event *e) {
   } else if (e->kind == SIM_EVENT_COLLECTIVE) {
     if (e->collective.other)
       check_places(p, e);
-    if (e->collective.source)
+    if (e->collective.source) {
       check_sources(p, e);
+      check_chance(p, e);
+    }
   }
   return SIM_GO_ON;
 }

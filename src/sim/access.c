@@ -190,6 +190,27 @@ static void ask(sim_run *r, sight *s, uint32_t legal) {
   s->who.lanes = all, s->a.space = space;
 }
 
+/* What sim_find answers, where that is plain: the block's own shared memory, or memory whose granule is all
+ * of one allocation. An aligned access lies in one granule. */
+static inline bool find_plain(const sim_run *r, const sim_moves *m, uint64_t address, uint32_t align,
+                              bool writes, sim_found *f) {
+  uint64_t at = address - (uint64_t)(uintptr_t)r->memory->base;
+  if (address & (align - 1))
+    return false;
+  *f = (sim_found){.space = m->space, .rank = SIM_NOWHERE, .offset = address};
+  if (m->space == PTX_SPACE_SHARED) {
+    f->at = r->shared + address;
+    return address >= r->grid->shared_begin && address < r->shared_bytes &&
+           m->bytes <= r->shared_bytes - address;
+  }
+  f->space = PTX_SPACE_GLOBAL;
+  f->at = (uint8_t *)(uintptr_t)address;
+  if (writes && r->memory->kept) /* what was there is to be kept */
+    return false;
+  return (m->space == PTX_SPACE_GLOBAL || m->space == PTX_SPACE_GENERIC) && at < r->memory->bytes &&
+         r->memory->granules[at / SIM_GRANULE] == SIM_PLAIN;
+}
+
 /* Resolves element k of all lanes, and asks the watcher who may go on. False: a fault. */
 static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bool reads, bool writes,
                  sight *s) {
@@ -199,7 +220,9 @@ static bool look(sim_run *r, const sim_op *o, const sim_moves *m, unsigned k, bo
   SIM_EACH(i, mask) {
     uint64_t address = address_of(o, lanes, i);
     uint32_t align = k ? m->bytes : m->bytes * m->n;
-    sim_found f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
+    sim_found f;
+    if (!find_plain(r, m, address + (uint64_t)k * m->bytes, align, writes, &f))
+      f = sim_find(r, m->space, address + (uint64_t)k * m->bytes, m->bytes, align, i, writes);
     if (f.at)
       legal |= UINT32_C(1) << i;
     else if (first_bad == SIM_NOWHERE)

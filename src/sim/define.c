@@ -432,6 +432,10 @@ uint32_t sim_undefined_bytes(const sim_run *r, const sim_found *f, uint32_t lane
     memcpy(&bad, m->defined + at / 8, sizeof bad); /* 16 bits from any place on lie in four bytes */
     return ~(bad >> (at & 7)) & ((UINT32_C(1) << bytes) - 1);
   }
+  uint32_t four = 0;
+  memcpy(&four, s, bytes < 4 ? bytes : 4);
+  if (bytes == 4 && four == 0x01010101)
+    return 0;
   for (uint32_t k = 0; k < bytes; k++)
     bad |= (uint32_t)!s[k] << k;
   return bad;
@@ -527,7 +531,7 @@ void sim_define_atomic(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t
   SIM_EACH(i, lanes) {
     bad[i] = (uint16_t)sim_undefined_bytes(r, &found[i], i, m->bytes);
     some |= (uint32_t)(bad[i] != 0) << i;
-    if (bad[i] || found[i].space != PTX_SPACE_GLOBAL)
+    if (bad[i])
       sim_define_memory(r, &found[i], i, m->bytes, true);
   }
   if (m->rop == PTX_ROP_EXCH && result != SIM_NOWHERE) { /* what it found is only handed on */

@@ -267,8 +267,8 @@ typedef enum sim_wait_kind {
   SIM_WAIT_WARP,   /* named lanes: `lanes` are awaited */
   SIM_WAIT_MEMORY, /* a loop that would only repeat itself: watches `n_words` words */
   SIM_WAIT_GRID,   /* griddepcontrol.wait */
-  SIM_WAIT_BEHIND, /* lockstep: it could go on, but lanes of its warp that are behind go first */
-  SIM_WAIT_ROOM    /* a block that is not resident */
+  SIM_WAIT_ROOM,   /* a block that is not resident */
+  SIM_WAIT_BEHIND  /* lockstep: it could go on, but lanes of its warp that are behind go first */
 } sim_wait_kind;
 
 typedef struct sim_word {

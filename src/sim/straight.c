@@ -52,6 +52,8 @@ static uint8_t *memory_of(const sim_run *r, const sim_op *o, uint64_t address, u
     return NULL;
   if (r->defines && at % 8)
     return NULL;
+  if (writes && m->kept)
+    sim_memory_touch(r->device, address, bytes);
   if (r->defines && writes)
     memset(m->defined + at / 8, 0xff, bytes / 8);
   else if (r->defines && !all_ones(m->defined + at / 8, bytes / 8, 0xff))

@@ -310,7 +310,7 @@ static void print(void *user, const char *text, size_t bytes) {
 }
 
 static void tell(void *user, const sim_wait *w) {
-  static const char *const kinds[] = {"barrier", "cluster", "warp", "memory", "grid", "behind", "room"};
+  static const char *const kinds[] = {"barrier", "cluster", "warp", "memory", "grid", "room", "lanes behind"};
   base_putf(user, "%s: block (%u,%u,%u) thread (%u,%u,%u) line %u lanes %08x waits for %s", w->place.kernel,
             w->place.block[0], w->place.block[1], w->place.block[2], w->place.thread[0], w->place.thread[1],
             w->place.thread[2], w->place.ptx_line, w->lanes, kinds[w->kind]);

@@ -1,0 +1,92 @@
+// streams.cu: launches and copies that touch the same bytes, with an order between them or none. streams.txt
+// says what is to be found of each.
+#include "../../run/run.h"
+
+__global__ void fill(int *p, int value) {
+  p[threadIdx.x] = value;
+}
+
+static cudaStream_t a, b;
+static cudaEvent_t done;
+static int *p, *pinned;
+
+static void graph(bool ordered) {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t first, second;
+  int one = 1, two = 2;
+  void *with_one[] = {&p, &one}, *with_two[] = {&p, &two};
+  cudaKernelNodeParams k = {};
+  k.func = (void *)fill, k.gridDim = dim3(1), k.blockDim = dim3(32), k.kernelParams = with_one;
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &k));
+  k.kernelParams = with_two;
+  CHECK(cudaGraphAddKernelNode(&second, graph, &first, ordered ? 1 : 0, &k));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, a));
+  CHECK(cudaGraphLaunch(exec, a));
+  CHECK(cudaStreamSynchronize(a));
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "";
+  auto is = [&](const char *name) { return !strcmp(what, name); };
+  CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  CHECK(cudaEventCreate(&done));
+  p = device_zeros<int>(32);
+  CHECK(cudaMallocHost(&pinned, 128));
+  CHECK(cudaDeviceSynchronize());
+  if (is("two_streams")) {
+    fill<<<1, 32, 0, a>>>(p, 1);
+    fill<<<1, 32, 0, b>>>(p, 2);
+  } else if (is("default_beside_non_blocking")) {
+    fill<<<1, 32, 0, a>>>(p, 1);
+    fill<<<1, 32>>>(p, 2);
+  } else if (is("copy_beside")) {
+    fill<<<1, 32, 0, a>>>(p, 1);
+    CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+  } else if (is("event_too_early")) {
+    CHECK(cudaEventRecord(done, a));
+    fill<<<1, 32, 0, a>>>(p, 1);
+    CHECK(cudaStreamWaitEvent(b, done, 0));
+    fill<<<1, 32, 0, b>>>(p, 2);
+  } else if (is("nodes")) {
+    graph(false);
+  } else if (is("one_of_two_waited_for")) {
+    fill<<<1, 32, 0, a>>>(p, 1);
+    fill<<<1, 32, 0, b>>>(p, 2);
+    CHECK(cudaStreamSynchronize(a));
+  } else if (is("right")) {
+    fill<<<1, 32, 0, a>>>(p, 1);
+    CHECK(cudaEventRecord(done, a));
+    CHECK(cudaStreamWaitEvent(b, done, 0));
+    fill<<<1, 32, 0, b>>>(p, 2);
+    CHECK(cudaStreamSynchronize(b)); // and so for what b waited for
+    fill<<<1, 32>>>(p, 3);
+    cudaStream_t blocking;
+    CHECK(cudaStreamCreate(&blocking));
+    fill<<<1, 32, 0, blocking>>>(p, 4);
+    CHECK(cudaMemcpy(pinned, p, 128, cudaMemcpyDeviceToHost));
+    fill<<<1, 32, 0, a>>>(p, 5);
+    CHECK(cudaEventRecord(done, a));
+    CHECK(cudaEventSynchronize(done));
+    CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+    CHECK(cudaStreamSynchronize(b));
+    graph(true);
+    fill<<<1, 32, 0, b>>>(p, 6);
+    while (cudaStreamQuery(b) == cudaErrorNotReady)
+      ;
+    fill<<<1, 32, 0, a>>>(p, 7);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaStreamDestroy(blocking));
+  } else {
+    printf("no case %s\n", what);
+    return 2;
+  }
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaFree(p));
+  printf("%s done\n", what);
+}
