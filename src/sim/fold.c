@@ -51,7 +51,7 @@ static bool accesses(const folding *k, const ptx_insn *i, uint32_t reg) {
       i->mods.space != PTX_SPACE_CONST)
     return false;
   const ptx_operand *address = sim_operand(b, i, store ? 0 : 1), *value = sim_operand(b, i, store ? 1 : 0);
-  return address->kind == PTX_MEM_REG && address->index == reg &&
+  return address->kind == PTX_MEM_REG && address->index == reg && sim_operand_bits(b, value) <= 64 &&
          !(value->kind == PTX_REG && value->index == reg);
 }
 

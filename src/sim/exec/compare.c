@@ -107,7 +107,8 @@ static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full
   }                                                                          \
   static const sim_op *setp_##name##_gang(const sim_op *o, sim_ctx *ctx) {   \
     sim_row a = sim_row_of(ctx, o->a), b = sim_row_of(ctx, o->b);            \
-    sim_row d = sim_row_of(ctx, o->d), e = sim_row_of(ctx, o->e);            \
+    sim_row d = sim_row_of(ctx, o->d != SIM_NOWHERE ? o->d : o->e);          \
+    sim_row e = sim_row_of(ctx, o->e != SIM_NOWHERE ? o->e : o->d);          \
     bool plain = !o->x && o->d != SIM_NOWHERE && o->e == SIM_NOWHERE;        \
     for (uint32_t left = ctx->gang, w = 0; left; left >>= 1, w++) {          \
       uint32_t bits = name##_bits((const A *)a.at, (const A *)b.at);         \
