@@ -52,8 +52,8 @@ KERNEL histogram(unsigned *bins, const unsigned char *items, int n) {
   atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }
 
-// Inclusive prefix sums in one launch: each block scans its part, 256 elements at a time, and then waits for the sum of
-// the blocks before it. `chain` has two words a block, a sum and a flag, all 0.
+// Inclusive prefix sums in one launch: each block scans its part, 256 elements at a time, and then waits for
+// the sum of the blocks before it. `chain` has two words a block, a sum and a flag, all 0.
 KERNEL scan(float *sums, const float *a, float *chain, int n) {
   __shared__ float warps[32];
   __shared__ float before;

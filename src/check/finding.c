@@ -140,7 +140,8 @@ void check_report(check *c, const check_found *f) {
   struct check_findings *all = c->findings;
   check_found unfair = *f;
   char stray[CHECK_WEAK_WORDS], message[2048];
-  if (c->rehearsal)
+  c->n_muted += c->muted && !c->rehearsal;
+  if (c->rehearsal || c->muted)
     return;
   if (c->unfair && is_hang(f->rule)) {
     if (!check_unfair_found(c, &unfair))
@@ -184,7 +185,8 @@ void check_report(check *c, const check_found *f) {
   snprintf(message, sizeof message, "%s%s", f->message, stray);
   check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
-                        .severity = f->note     ? MUSTER_NOTE
+                        .severity = f->error    ? MUSTER_ERROR
+                                    : f->note   ? MUSTER_NOTE
                                     : f->milder ? MUSTER_WARNING
                                                 : row->severity,
                         .kernel = kernel,
@@ -218,7 +220,7 @@ void check_report(check *c, const check_found *f) {
 void check_unjudged(check *c, const char *format, ...) {
   char text[512];
   va_list args;
-  if (c->rehearsal)
+  if (c->rehearsal || c->muted)
     return;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);

@@ -519,6 +519,7 @@ static void report(race *r, found *f) {
                &(check_found){.rule = f->rule,
                               .milder = f->milder,
                               .note = f->note,
+                              .error = f->rule == MUSTER_RULE_SAME_VALUE_WRITE && !f->note,
                               .relation = relations[f->relation],
                               .count = f->count - f->told,
                               .launch = f->launch,

@@ -155,7 +155,9 @@ static void words_free(race *r) {
     }
 }
 
-void race_blocks_free(race *r) {
+static void clusters_end(race *r, uint64_t launch);
+
+static void blocks_drop(race *r) {
   for (uint32_t i = 0; i < sizeof r->blocks / sizeof *r->blocks; i++)
     for (race_block *b = r->blocks[i], *next; b; b = next) {
       next = b->next;
@@ -164,6 +166,11 @@ void race_blocks_free(race *r) {
   memset(r->blocks, 0, sizeof r->blocks);
   r->last = NULL;
   words_free(r);
+}
+
+void race_blocks_free(race *r) {
+  blocks_drop(r);
+  clusters_end(r, 0);
   race_clock_drop(r->sc);
   free(r->launches);
 }
@@ -939,6 +946,11 @@ void race_sync_event(race *r, const sim_event *e) {
     break;
   case SIM_EVENT_FREE:
     race_shadow_forget(&r->global, e->memory.address, e->memory.bytes);
+    break;
+  case SIM_EVENT_FAULT: /* everything ends, and nothing says so */
+    blocks_drop(r);
+    clusters_end(r, 0);
+    r->running = 0;
     break;
   case SIM_EVENT_BLOCK:
     block_begin(r, e);

@@ -9,6 +9,7 @@ enum { FLIPS = 4096 };
 typedef struct warp {
   sim_turn who;
   uint32_t steps;
+  uint64_t address, value; /* of the last step's first lane, if it only read; address 0 */
 } warp;
 
 typedef struct word {
@@ -94,7 +95,7 @@ static warp *warp_of(check_record *r, const sim_turn *t) {
     return NULL;
   uint32_t k = slot_of(r, t);
   if (!r->slots[k]) {
-    r->warps[r->n_warps++] = (warp){*t, 0};
+    r->warps[r->n_warps++] = (warp){.who = *t};
     r->slots[k] = r->n_warps;
   }
   return &r->warps[r->slots[k] - 1];
@@ -216,7 +217,13 @@ bool check_record_step(check_record *r, check *c, const sim_event *e, check_step
     r->failed = true;
     return false;
   }
-  *out = (check_step){who, ++w->steps, ++r->total};
+  uint32_t lane = (uint32_t)__builtin_ctz(e->who.lanes);
+  bool polls = a->reads && !(a->writes && a->stored);
+  *out = (check_step){.who = who,
+                      .number = ++w->steps,
+                      .total = ++r->total,
+                      .again = polls && w->address == a->address[lane] && w->value == a->read[lane][0]};
+  w->address = polls ? a->address[lane] : 0, w->value = a->read[lane][0];
   if (r->keeps)
     note_words(r, c, e, out);
   return true;

@@ -12,6 +12,7 @@ typedef struct check_step {
   sim_turn who;
   uint32_t number; /* of that warp's steps, from 1 */
   uint64_t total;  /* of all steps */
+  bool again;      /* it read what its last step read: it polls */
 } check_step;
 
 /* Two steps of different warps at one word, one of them a write: the first may be made to wait for the

@@ -10,9 +10,10 @@
 #include "check/schedule.h"
 
 enum {
-  SLICE = 1 << 16,       /* warp instructions */
-  LONGER = 64,           /* a further schedule may take so many times as long as the plain run did, */
-  LONGER_LEAST = 1 << 22 /* and at least so many warp instructions */
+  SLICE = 1 << 16,        /* warp instructions */
+  LONGER = 64,            /* a further schedule may take so many times as long as the plain run did, */
+  LONGER_LEAST = 1 << 20, /* and at least so many warp instructions */
+  SMALL = 16              /* steps of a set all of whose executions may be tried */
 };
 
 typedef struct launch {
@@ -376,6 +377,9 @@ void check_set_end(check *c, bool host_waits) {
     sim_saved *after = sim_memory_save(c->device);
     if (after)
       run = explore(c);
+    if (after && !s->replays && c->options.shards <= 1 && check_record_total(s->record) <= SMALL &&
+        !check_found_race(c, s->first))
+      all = check_weak_exhausts(c);
     if (!after || !sim_memory_restore(c->device, after))
       check_unjudged(c, "launch %" PRIu64 ": memory ran out between schedules", s->first);
     sim_saved_free(after);

@@ -2,15 +2,17 @@
  * the plain run in the other order, by holding the first warp until the second has been there. Between them
  * random ones with a guarantee, PCT (Burckhardt et al. 2010): each warp has a priority, the highest that can
  * move does, and at d - 1 random steps that of the running one drops below all. It is made fair: who waits in
- * a loop sleeps (the machine finds that), and who takes many turns in a row drops as well.
+ * a loop sleeps (the machine finds that), and who polls otherwise or takes many turns in a row drops as well.
  */
 #include "check/schedule.h"
 
 #include <stdlib.h>
 
 enum {
-  FAIR = 64,         /* turns in a row, while others could go */
-  HOLD_MOST = 100000 /* turns for which a warp is held */
+  FAIR = 8,         /* turns in a row, while others could go */
+  POLLS = 16,       /* steps in a row of one warp that read the same again */
+  HOLD_POLLS = 256, /* of all warps, while one is held */
+  HOLD_MOST = 4096  /* turns for which a warp is held */
 };
 
 /* ------------------------------------------------------------------ plans */
@@ -81,6 +83,7 @@ struct check_player {
   sim_turn last;
   uint32_t in_a_row;
   uint32_t sleepers;
+  uint32_t polls; /* steps in a row that only read the same again */
 };
 
 check_player *check_player_new(check *c, const check_plan *p) {
@@ -135,10 +138,13 @@ static uint64_t priority(const check_player *p, const sim_turn *who) {
 
 static sim_answer step(check_player *p, const sim_event *e, const check_step *s) {
   const check_plan *plan = &p->plan;
+  p->polls = s->again ? p->polls + 1 : 0;
   switch (plan->kind) {
   case CHECK_FLIP:
-    if (p->hold == BEFORE && check_same_turn(&s->who, &plan->flip.held) &&
-        s->number + 1 == plan->flip.held_step)
+    if (p->hold == HELD && p->polls > HOLD_POLLS)
+      p->hold = OVER;
+    else if (p->hold == BEFORE && check_same_turn(&s->who, &plan->flip.held) &&
+             s->number + 1 == plan->flip.held_step)
       p->hold = HELD;
     else if (p->hold == HELD && check_same_turn(&s->who, &plan->flip.other) &&
              check_flip_meets(&plan->flip, e))
@@ -152,6 +158,11 @@ static sim_answer step(check_player *p, const sim_event *e, const check_step *s)
         drop(p, &s->who);
         return SIM_YIELD;
       }
+    if (p->polls >= POLLS) {
+      drop(p, &s->who);
+      p->polls = 0;
+      return SIM_YIELD;
+    }
     return p->sleepers && e->access->writes ? SIM_YIELD : SIM_GO_ON; /* it may wake somebody */
   case CHECK_WALK:
     return SIM_YIELD;

@@ -41,6 +41,9 @@ typedef enum check_outcome {
 check_outcome check_play(check *c, const check_plan *plan, check_unfair unfair);
 /* weak_run.c: one of CHECK_WEAK; nothing is told of it if the memory model allows nothing else. */
 check_outcome check_play_weak(check *c, const check_plan *plan);
+/* Whether all executions that the memory model allows, of a small set, were tried and are free of faults and
+ * data races; says nothing else. */
+bool check_weak_exhausts(check *c);
 
 /* A schedule under way. */
 typedef struct check_player check_player;

@@ -68,6 +68,7 @@ typedef struct check_found {
   muster_rule rule;
   bool milder;          /* a warning where the rule is an error */
   bool note;            /* a note */
+  bool error;           /* an error, whatever the rule */
   const char *relation; /* NULL */
   uint64_t count;       /* how often; 0: once */
   uint64_t launch;      /* 0: of the first side */
@@ -177,8 +178,10 @@ struct check {
   bool rehearsal;        /* to see whether they may: nothing is told */
   check_spot stray;      /* the first read that did; launch 0: none yet */
   bool stray_early;      /* what it read is stored later */
-  bool weak_noted;       /* it was said that some launch is not explored so */
-  bool weak_hopeless;    /* nor is the set at hand */
+  bool muted;            /* findings are counted, and not told: */
+  uint64_t n_muted;
+  bool weak_noted;    /* it was said that some launch is not explored so */
+  bool weak_hopeless; /* nor is the set at hand */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {

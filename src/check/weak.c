@@ -52,7 +52,8 @@ typedef struct suspect {
   uint64_t *last; /* n_last sets of graph.n_locations */
   uint32_t n_last;
   uint32_t *reads, n_reads, at; /* nodes to be tried */
-  bool *depends;                /* [read * n_nodes + write] */
+  bool racy;
+  bool *depends; /* [read * n_nodes + write] */
   order order;
 } suspect;
 
@@ -69,7 +70,7 @@ struct weak {
   suspect *suspects;
   uint64_t n_executions;
   uint32_t fruitless; /* walks since the last execution */
-  bool begun, failed, probing;
+  bool begun, failed, probing, racy;
   const char *unjudged;
   /* the run at hand */
   order now;
@@ -181,6 +182,10 @@ static void mark_certain(weak *w) {
 }
 
 static bool may_be(weak *w, bool whole) {
+  if (w->options.max_work && weak_judge_work(w->judge) > w->options.max_work) {
+    w->unjudged = "more executions than are tried";
+    return false;
+  }
   if (!whole)
     mark_certain(w);
   weak_part p = {.graph = &w->graph,
@@ -222,6 +227,7 @@ static void keep_last(void *user, const uint64_t *last) {
 
 static void tell(weak *w, suspect *s) {
   w->n_executions++;
+  w->racy |= s->racy;
   w->fruitless = 0;
   for (uint32_t i = 0; i < s->n_last && w->options.execution; i++)
     w->options.execution(w->options.user,
@@ -288,6 +294,7 @@ static void judge_leaf(weak *w, uint32_t p, const order *like) {
   weak_part part = {.graph = g, .source = w->source, .as_run = w->options.decisions != 0};
   if (!weak_judged(w->judge, &part, keep_last, w) || w->failed || !make_order(w, &s->order, p, WEAK_TRY))
     goto out;
+  s->racy = weak_judge_racy(w->judge);
   memcpy(s->order.values, like->values, s->order.depth * sizeof *s->order.values);
   s->plan = p;
   if (!circular(s, on)) {
@@ -359,8 +366,7 @@ static void compare(weak *w, bool ended) {
 
 /* ------------------------------------------------------------------ growing plans */
 
-/* What a write that is not yet decided on would be for a read; false: another thread order forbids it anyhow.
- */
+/* Whether a read may take a write, as far as the order of its own thread goes. */
 static bool is_candidate(const weak_graph *g, uint32_t read, uint32_t write) {
   const weak_node *r = &g->nodes[read], *x = &g->nodes[write];
   return x->kind == WEAK_WRITE && x->location == r->location &&
@@ -412,16 +418,21 @@ static void try(weak *w, uint32_t p, const order *o, uint32_t read, uint32_t wri
 static void explore(weak *w, uint32_t p, const order *o) {
   const weak_graph *g = &w->graph;
   bool all = true;
-  for (uint32_t r = 0; r < g->n_nodes && !w->failed; r++) {
+  uint32_t reads = 0;
+  for (uint32_t r = 0; r < g->n_nodes; r++)
+    reads += is_open(w, r);
+  if (w->options.max_reads && reads > w->options.max_reads)
+    w->unjudged = "more executions than are tried";
+  for (uint32_t r = 0; r < g->n_nodes && !w->failed && !w->unjudged; r++) {
     if (!is_open(w, r))
       continue;
     all = false;
     try(w, p, o, r, WEAK_INITIAL);
-    for (uint32_t x = 0; x < g->n_nodes; x++)
+    for (uint32_t x = 0; x < g->n_nodes && !w->unjudged; x++)
       if (is_candidate(g, r, x))
         try(w, p, o, r, x);
   }
-  if (all)
+  if (all && !w->unjudged)
     judge_leaf(w, p, o);
 }
 
@@ -480,7 +491,7 @@ static bool strays(weak *w, uint32_t read, uint32_t write) {
   const weak_node *r = &g->nodes[read];
   if (write != WEAK_INITIAL && (!is_candidate(g, read, write) || (w->options.stale && write > read)))
     return false;
-  if (weak_judge_work(w->judge) > MOST_WORK)
+  if (w->unjudged || weak_judge_work(w->judge) > MOST_WORK)
     return false;
   if (!memcmp(value_of(g, write, r->location), r->value, sizeof r->value))
     return false;
@@ -719,6 +730,10 @@ void weak_ran(weak *w, bool ended) {
 
 const char *weak_unjudged(const weak *w) {
   return w->failed ? "memory" : w->unjudged;
+}
+
+bool weak_races(const weak *w) {
+  return w->racy;
 }
 
 uint64_t weak_executions(const weak *w) {

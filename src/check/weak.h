@@ -53,6 +53,8 @@ typedef struct weak_options {
                     are so many; 0: at random */
   uint64_t seed; /* of random ones */
   uint32_t max_events; /* of a run, behind which no more is explored; 0: a default */
+  uint64_t max_work;   /* of judging, in words of relations, behind which it is given up; 0: none */
+  uint32_t max_reads;  /* that share locations; 0: any number */
   void *user;
   void (*execution)(void *user, const weak_execution *x); /* may be NULL */
 } weak_options;
@@ -72,6 +74,7 @@ void weak_ran(weak *w, bool ended);
 /* Why not everything was explored: "mbarrier objects", "more events than ..."; NULL: it was, or will be. */
 const char *weak_unjudged(const weak *w);
 uint64_t weak_executions(const weak *w); /* told so far */
+bool weak_races(const weak *w);          /* one of them has a data race */
 
 /* The values that a place may have in the end, at most `max` of them; returns how many. */
 uint32_t weak_values(const weak_execution *x, const weak_place *place, uint64_t (*values)[2], uint32_t max);

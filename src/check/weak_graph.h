@@ -114,6 +114,7 @@ void weak_judge_free(weak_judge *j);
 bool weak_judged(weak_judge *j, const weak_part *p, void (*tell)(void *user, const uint64_t *last),
                  void *user);
 const char *weak_judge_limit(const weak_judge *j); /* what was too large to be judged; NULL */
+bool weak_judge_racy(const weak_judge *j);         /* what was told of has a data race */
 uint64_t weak_judge_work(const weak_judge *j);     /* done so far, in words of relations */
 
 #endif

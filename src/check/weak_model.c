@@ -34,6 +34,7 @@ struct weak_judge {
   matrix observed;
   const char *limit;
   uint64_t work;
+  bool racy;
   void (*tell)(void *user, const uint64_t *last);
   void *user;
 };
@@ -50,6 +51,10 @@ void weak_judge_free(weak_judge *j) {
 
 const char *weak_judge_limit(const weak_judge *j) {
   return j->limit;
+}
+
+bool weak_judge_racy(const weak_judge *j) {
+  return j->racy;
 }
 
 uint64_t weak_judge_work(const weak_judge *j) {
@@ -332,6 +337,19 @@ static bool orders(place *p, const uint64_t *co) {
   return sc_per_location(p, co);
 }
 
+/* A data race: two accesses, one a write, neither morally strong nor ordered by causality. */
+static bool races(const place *p) {
+  for (uint32_t w = 0; w < p->n_writes; w++)
+    for (uint32_t i = 0, x = p->write[w]; i < p->n; i++) {
+      bool ordered =
+          p->before[i] >> w & 1 || (p->number[i] == WEAK_NONE ? has(p->base, p->event[i], p->event[x])
+                                                              : p->before[x] >> p->number[i] & 1);
+      if (i != x && !ordered && !strong_pair(p->j, p->event[i], p->event[x]))
+        return true;
+    }
+  return false;
+}
+
 /* Judges a location; *last: its writes that may be the last. False: the axioms forbid the execution. */
 static bool place_judged(place *p, bool tell, uint64_t *last) {
   const weak_judge *j = p->j;
@@ -356,9 +374,8 @@ static bool place_judged(place *p, bool tell, uint64_t *last) {
       uint32_t e = p->event[i];
       if (!(p->caused[e / 64] >> e % 64 & 1))
         continue;
-      if (p->number[i] == WEAK_NONE)
-        p->before[i] |= UINT64_C(1) << w;
-      else
+      p->before[i] |= UINT64_C(1) << w;
+      if (p->number[i] != WEAK_NONE)
         put_before(p, co, w, p->number[i]); /* Coherence */
     }
   }
@@ -406,6 +423,8 @@ static bool places_judged(weak_judge *j, const matrix *base) {
     j->last[l] = 0;
     if (p.n)
       ok = place_judged(&p, j->tell != NULL, &j->last[l]);
+    if (p.n && ok && j->tell)
+      j->racy |= races(&p);
   }
   free(space);
   return ok;
@@ -531,7 +550,9 @@ bool weak_judged(weak_judge *j, const weak_part *p, void (*tell)(void *user, con
   j->part = p;
   j->g = p->graph;
   j->tell = tell;
+  j->racy = false;
   j->user = user;
+  j->work += j->g->n_nodes;
   if (!number_events(j))
     return false;
   j->work += (uint64_t)j->n * j->n * j->words;

@@ -7,8 +7,11 @@
 #include "check/weak.h"
 
 enum {
-  TRIES = 24,   /* runs until one must have come out */
-  DECISIONS = 3 /* reads that stray, at most */
+  TRIES = 24,          /* runs until one must have come out */
+  DECISIONS = 3,       /* reads that stray, at most */
+  MOST_WORK = 1 << 24, /* of judging them: some hundredths of a second */
+  FEW = 16,            /* reads that may take several writes */
+  SMALL = 512          /* runs to try all executions */
 };
 
 uint32_t check_weak_source(void *user, const sim_access *a) {
@@ -94,4 +97,31 @@ check_outcome check_play_weak(check *c, const check_plan *plan) {
     c->sink.note(c->sink.user, text);
   }
   return play_other(c, plan);
+}
+
+bool check_weak_exhausts(check *c) {
+  const check_plan plan = {.kind = CHECK_PLAIN};
+  weak *w = check_lockstep(c)
+                ? NULL
+                : weak_new(&(weak_options){
+                      .exhaustive = true, .show = true, .max_reads = FEW, .max_work = MOST_WORK});
+  bool fine = w != NULL;
+  weak_run run = WEAK_TRY;
+  c->muted = true;
+  c->n_muted = 0;
+  c->watcher.source = check_weak_source;
+  for (uint32_t i = 0; fine && (run = weak_next(w)) != WEAK_NO_RUN; i++) {
+    c->weak = w;
+    c->rehearsal = run == WEAK_TRY;
+    check_outcome outcome = check_play(c, &plan, CHECK_FAIR);
+    bool faulted = outcome == CHECK_FAULTED && c->rehearsal; /* perhaps the model forbids it */
+    fine = i < SMALL && (outcome == CHECK_ENDED || faulted) && !c->n_muted;
+    weak_ran(w, fine);
+  }
+  c->watcher.source = NULL;
+  c->weak = NULL;
+  c->rehearsal = c->muted = false;
+  fine = fine && !weak_unjudged(w) && !weak_races(w);
+  weak_free(w);
+  return fine;
 }

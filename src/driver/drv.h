@@ -48,6 +48,7 @@ void drv_inspect_scheduled(struct drv_device *d);   /* so did a set, with its fu
 bool drv_rerun_wanted(const struct drv_device *d);
 /* Whether launches may begin now: the host has said all that it will before it waits. */
 bool drv_rerun_gate(struct drv_device *d);
+void drv_rerun_asked(struct drv_device *d); /* the host asks whether something is done */
 void drv_rerun_begin(struct drv_device *d);
 void drv_rerun_add(struct drv_device *d, const sim_launch *l);
 bool drv_rerun_ended(struct drv_device *d, struct drv_op *op); /* a launch; false: it is done as usual */

@@ -478,8 +478,11 @@ static bool has_work(void) {
   return false;
 }
 
+static const uint64_t LAST_LAUNCHES_NS = UINT64_C(10000000000);
+static uint64_t ending_until; /* the program is leaving, and what it launched is still judged; 0: not yet */
+
 static bool hang_proven(void) {
-  if (calling || drv_threads == 0 || drv_blocked < drv_threads || !has_work())
+  if (ending_until || calling || drv_threads == 0 || drv_blocked < drv_threads || !has_work())
     return false;
   if (!waits_for_host_word())
     return true;
@@ -601,7 +604,7 @@ static void *engine(void *unused) {
       for (int i = 0; drv_device_count > 1 && i < drv_device_count; i++)
         drv_devices[i].poked = true;
     }
-    bool told = tell && tell_hosts();
+    bool told = (tell || ending_until) && tell_hosts();
     if (moved)
       suspect_hang(true);
     if (moved)
@@ -621,28 +624,29 @@ bool drv_ended(void) {
   return ended;
 }
 
-/* What was launched and nobody waits for is inspected all the same, for as long as a program may take to end. */
-static void judge_rest(void) {
-  enum { MOST_MS = 2000 };
-  bool inspected = false, stuck = false;
-  for (int i = 0; i < drv_device_count; i++)
-    inspected |= drv_devices[i].check != NULL;
-  for (int ms = 0; inspected && !stuck && has_work() && ms < MOST_MS; ms++) {
-    drv_unlock();
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    drv_lock();
-    for (int i = 0; i < drv_device_count; i++)
-      stuck |= is_stuck(&drv_devices[i]);
+static bool is_over(void *device) {
+  return !has_work() || is_stuck(device) || now_ns() > ending_until;
+}
+
+/* A program that leaves without waiting for its launches: a GPU has begun them by then, so they are
+ * inspected, as far as they come to an end soon. */
+static void let_end(void) {
+  for (int i = 0; i < drv_device_count; i++) {
+    drv_device *d = &drv_devices[i];
+    if (!d->check || !has_work())
+      continue;
+    ending_until = now_ns() + LAST_LAUNCHES_NS;
+    drv_wait(d, is_over, d);
+    if (now_ns() > ending_until)
+      muster_session_say(MUSTER_MESSAGE_UNJUDGED, "the program ended before what it had launched");
   }
-  if (inspected && !stuck && has_work())
-    muster_session_say(MUSTER_MESSAGE_UNJUDGED, "the program ended while kernels ran that nobody waits for");
 }
 
 /* Runs before what the program registered before cuInit: handlers that free device memory or unload its code
  * find a driver that is gone, and do not wait for kernels that still run. */
 static void end(void) {
   drv_lock();
-  judge_rest();
+  let_end();
   tell_hang(); /* if there is one: nobody will wait for it */
   for (int i = 0; i < drv_device_count; i++)
     drv_inspect_ending(&drv_devices[i]);

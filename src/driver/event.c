@@ -125,6 +125,7 @@ CUresult drv_cuEventQuery(CUevent event) {
     return CUDA_ERROR_CAPTURED_EVENT;
   if (e->context->device->sticky)
     return e->context->device->sticky;
+  drv_rerun_asked(e->context->device);
   if (e->record && !e->record->done) {
     drv_polls++;
     return CUDA_ERROR_NOT_READY;

@@ -26,6 +26,13 @@ bool drv_rerun_wanted(const drv_device *d) {
   return d->check && check_schedules_wanted(d->check);
 }
 
+void drv_rerun_asked(drv_device *d) {
+  if (d->gate_ns) {
+    d->gate_ns = 1;
+    drv_wake();
+  }
+}
+
 bool drv_rerun_gate(drv_device *d) {
   if (host_waits())
     return true;

@@ -3,8 +3,8 @@
  * committed; this makes them anew when the table has a new row.
  *
  *   make_rows DIRECTORY
- * Of an approximation the handler's answer stands there, found good by the oracle; ~2 behind it lets another device be
- * two steps away from it.
+ * Of an approximation the handler's answer stands there, found good by the oracle; ~2 behind it lets another
+ * device be two steps away from it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,7 +123,8 @@ static bool write_row(const char *directory) {
         base_putf(&table, "%s0x%" PRIx64, n_words ? n_words % 8 ? ", " : ",\n  " : "", words[k]);
       for (unsigned k = 0; k < a.s.n_out; k++, out_bytes += 8) {
         uint64_t cc = c.cc_written ? c.cc_out : c.cc_in;
-        base_putf(&outs, " 0x%" PRIx64 "%s", a.s.carry && k == a.s.n_out - 1 ? cc : c.out[k], about ? "~2" : "");
+        base_putf(&outs, " 0x%" PRIx64 "%s", a.s.carry && k == a.s.n_out - 1 ? cc : c.out[k],
+                  about ? "~2" : "");
       }
     }
     base_puts(&outs, "\n");

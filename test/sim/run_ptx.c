@@ -205,7 +205,8 @@ static void check_out(test *t, const arg *args, const char *line) {
       float f;
       double d;
       memcpy(&f, &have, 4), memcpy(&d, &have, 8);
-      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f)) : any || (have > (want & mask) ? have - (want & mask) : (want & mask) - have) <= about)
+      if (nan ? (y->bytes == 8 ? isnan(d) : isnan(f))
+              : any || (have > (want & mask) ? have - (want & mask) : (want & mask) - have) <= about)
         continue;
       if (y->kind == 'f')
         complain(t, "buffer %lu, element %" PRIu64 ": %.9g (0x%" PRIx64 "), expected %s", index, element,
