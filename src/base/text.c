@@ -55,3 +55,15 @@ void base_putf(base_text *t, const char *format, ...) {
   base_vputf(t, format, args);
   va_end(args);
 }
+
+char *base_format(const char *format, ...) {
+  base_text t = {0};
+  va_list args;
+  va_start(args, format);
+  base_vputf(&t, format, args);
+  va_end(args);
+  if (!t.failed)
+    return t.bytes;
+  base_text_free(&t);
+  return NULL;
+}

@@ -18,5 +18,7 @@ void base_put(base_text *t, const char *text, size_t bytes);
 void base_puts(base_text *t, const char *text);
 void base_putf(base_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void base_vputf(base_text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* A text of its own, which the caller frees; NULL: out of memory. */
+char *base_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

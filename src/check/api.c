@@ -27,10 +27,7 @@ typedef struct api {
 } api;
 
 static void *new(check *c) {
-  api *a = calloc(1, sizeof *a);
-  if (a)
-    a->check = c;
-  return a;
+  return check_part_new(c, sizeof(api));
 }
 
 static void drop(void *part) {
@@ -125,13 +122,8 @@ void check_api_asked(check *c) {
 
 static void allocated(api *a, const sim_event *e) {
   sim_allocation found;
-  if (a->n_blocks == a->cap_blocks) {
-    uint32_t more = a->cap_blocks ? a->cap_blocks * 2 : 64;
-    block *grown = realloc(a->blocks, more * sizeof *grown);
-    if (!grown)
-      return;
-    a->blocks = grown, a->cap_blocks = more;
-  }
+  if (!BASE_ROOM(a->blocks, a->n_blocks, a->cap_blocks))
+    return;
   if (!e->memory.host && sim_memory_find(a->check->device, e->memory.address, &found))
     a->blocks[a->n_blocks++] = (block){e->memory.address, e->memory.bytes, found.number};
 }

@@ -85,10 +85,7 @@ typedef struct barrier {
 /* ------------------------------------------------------------------ state */
 
 static void *new(check *c) {
-  barrier *p = calloc(1, sizeof *p);
-  if (p)
-    p->check = c;
-  return p;
+  return check_part_new(c, sizeof(barrier));
 }
 
 static void free_block(barrier *p, block_state *b) {
@@ -134,13 +131,8 @@ static known *known_of(barrier *p, const ptx_module *m, uint32_t func, const ptx
   for (uint32_t k = p->n_known; k-- > 0;)
     if (joins_are_of(p->known[k].j, b))
       return &p->known[k];
-  if (p->n_known == p->cap_known) {
-    uint32_t more = p->cap_known ? 2 * p->cap_known : 16;
-    known *all = realloc(p->known, more * sizeof *all);
-    if (!all)
-      return NULL;
-    p->known = all, p->cap_known = more;
-  }
+  if (!BASE_ROOM(p->known, p->n_known, p->cap_known))
+    return NULL;
   joins *j = joins_new(m, func, b);
   if (!j)
     return NULL;
@@ -185,14 +177,9 @@ static frame *frame_of(barrier *p, warp_state *w, uint32_t level, const joins *j
   for (uint32_t f = 0; f < w->n_frames; f++)
     if (w->frames[f].level == level && w->frames[f].j == j)
       return &w->frames[f];
-  if (w->n_frames == w->cap_frames) {
-    uint32_t more = w->cap_frames ? 2 * w->cap_frames : 2;
-    frame *all = realloc(w->frames, more * sizeof *all);
-    if (!all) {
-      no_memory(p);
-      return NULL;
-    }
-    w->frames = all, w->cap_frames = more;
+  if (!BASE_ROOM(w->frames, w->n_frames, w->cap_frames)) {
+    no_memory(p);
+    return NULL;
   }
   frame f = {.j = j,
              .level = level,

@@ -21,9 +21,9 @@ typedef struct define {
 } define;
 
 static void *new(check *c) {
-  define *p = calloc(1, sizeof *p);
+  define *p = check_part_new(c, sizeof *p);
   if (p)
-    p->check = c, p->end = &p->held;
+    p->end = &p->held;
   return p;
 }
 

@@ -85,13 +85,8 @@ static void note_race(struct check_findings *all, const check_found *f, const ch
       known = all->racy[k] == site;
     if (known)
       continue;
-    if (all->n_racy == all->cap_racy) {
-      uint32_t more = all->cap_racy ? all->cap_racy * 2 : 16;
-      check_site *grown = realloc(all->racy, more * sizeof *grown);
-      if (!grown)
-        return;
-      all->racy = grown, all->cap_racy = more;
-    }
+    if (!BASE_ROOM(all->racy, all->n_racy, all->cap_racy))
+      return;
     all->racy[all->n_racy++] = site;
   }
 }
@@ -165,14 +160,9 @@ void check_report(check *c, const check_found *f) {
       return;
     }
   }
-  if (all->n == all->capacity) {
-    uint32_t more = all->capacity ? all->capacity * 2 : 64;
-    found *grown = realloc(all->all, more * sizeof *grown);
-    if (!grown) {
-      check_unjudged(c, "out of memory: a finding could not be kept");
-      return;
-    }
-    all->all = grown, all->capacity = more;
+  if (!BASE_ROOM(all->all, all->n, all->capacity)) {
+    check_unjudged(c, "out of memory: a finding could not be kept");
+    return;
   }
   all->all[all->n++] = (found){.rule = f->rule,
                                .kernel = kernel,

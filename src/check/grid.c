@@ -35,9 +35,9 @@ typedef struct grid {
 } grid;
 
 static void *new(check *c) {
-  grid *p = calloc(1, sizeof *p);
+  grid *p = check_part_new(c, sizeof *p);
   if (p)
-    p->check = c, p->n_members = 1;
+    p->n_members = 1;
   return p;
 }
 
@@ -72,14 +72,9 @@ static member *member_of(grid *p, uint64_t launch, uint64_t words, uint64_t bloc
       return &p->members[m];
   if (!make)
     return NULL;
-  if (p->n_members >= p->cap_members) {
-    uint32_t more = p->cap_members ? 2 * p->cap_members : 256;
-    member *all = realloc(p->members, more * sizeof *all);
-    if (!all) {
-      no_memory(p);
-      return NULL;
-    }
-    p->members = all, p->cap_members = more;
+  if (!BASE_ROOM(p->members, p->n_members, p->cap_members)) {
+    no_memory(p);
+    return NULL;
   }
   p->members[p->n_members] = (member){.launch = launch, .words = words, .block = block, .next = *head};
   *head = p->n_members++;
@@ -218,14 +213,9 @@ static void not_cooperative(grid *p, const sim_event *e) {
 
 static void begin(grid *p, const sim_event *e) {
   sim_kernel_info info;
-  if (p->n_launches == p->cap_launches) {
-    uint32_t more = p->cap_launches ? 2 * p->cap_launches : 8;
-    grid_launch *all = realloc(p->launches, more * sizeof *all);
-    if (!all) {
-      no_memory(p);
-      return;
-    }
-    p->launches = all, p->cap_launches = more;
+  if (!BASE_ROOM(p->launches, p->n_launches, p->cap_launches)) {
+    no_memory(p);
+    return;
   }
   sim_kernel_get(e->launch.launch->kernel, &info);
   p->launches[p->n_launches++] =

@@ -16,10 +16,7 @@ typedef struct memory {
 } memory;
 
 static void *new(check *c) {
-  memory *m = calloc(1, sizeof *m);
-  if (m)
-    m->check = c;
-  return m;
+  return check_part_new(c, sizeof(memory));
 }
 
 /* "read of 4 bytes" */

@@ -119,13 +119,8 @@ check_site check_site_of(check *c, const sim_who *w) {
   for (uint32_t i = *head; i; i = p->sites[i].next)
     if (same(&p->sites[i], w))
       return i;
-  if (p->n_sites >= p->cap_sites) {
-    uint32_t more = p->cap_sites ? p->cap_sites * 2 : 256;
-    site *s = realloc(p->sites, more * sizeof *s);
-    if (!s)
-      return 0;
-    p->sites = s, p->cap_sites = more;
-  }
+  if (!BASE_ROOM(p->sites, p->n_sites, p->cap_sites))
+    return 0;
   char plain[512];
   const char *func = w->module->funcs[w->func].name;
   site s = {.body = w->body,
@@ -238,13 +233,8 @@ void check_places_event(check *c, const sim_event *e) {
   const sim_launch *l = e->launch.launch;
   if (check_launch_of(c, e->who.launch)) /* again, under another schedule */
     return;
-  if (p->n_launches >= p->cap_launches) {
-    uint32_t more = p->cap_launches ? p->cap_launches * 2 : 64;
-    check_launch *all = realloc(p->launches, more * sizeof *all);
-    if (!all)
-      return;
-    p->launches = all, p->cap_launches = more;
-  }
+  if (!BASE_ROOM(p->launches, p->n_launches, p->cap_launches))
+    return;
   sim_kernel_info info;
   sim_kernel_get(l->kernel, &info);
   char plain[512];

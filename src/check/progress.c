@@ -19,10 +19,7 @@ typedef struct progress {
 } progress;
 
 static void *new(check *c) {
-  progress *p = calloc(1, sizeof *p);
-  if (p)
-    p->check = c;
-  return p;
+  return check_part_new(c, sizeof(progress));
 }
 
 const check_part check_part_progress = {"progress", 0, new, free, NULL};

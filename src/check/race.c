@@ -450,11 +450,9 @@ bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, con
 /* ------------------------------------------------------------------ the part */
 
 static void *new(check *c) {
-  race *r = calloc(1, sizeof *r);
-  if (!r)
-    return NULL;
-  r->check = c;
-  r->next_block = 1;
+  race *r = check_part_new(c, sizeof *r);
+  if (r)
+    r->next_block = 1;
   return r;
 }
 

@@ -13,14 +13,9 @@ static race_first *add(race *r, uint64_t launch, uint64_t n) {
                    RACE_ASYNC_BLOCK);
     return NULL;
   }
-  if (r->n_launches == r->cap_launches) {
-    uint32_t more = r->cap_launches ? r->cap_launches * 2 : 64;
-    race_first *grown = realloc(r->launches, more * sizeof *grown);
-    if (!grown) {
-      r->failed = true;
-      return NULL;
-    }
-    r->launches = grown, r->cap_launches = more;
+  if (!BASE_ROOM(r->launches, r->n_launches, r->cap_launches)) {
+    r->failed = true;
+    return NULL;
   }
   race_first *f = &r->launches[r->n_launches++];
   *f = (race_first){.launch = launch, .first = r->next_block, .n = (uint32_t)n};

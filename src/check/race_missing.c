@@ -143,15 +143,20 @@ static found *find(race *r, const race_pair *p, bool *fresh) {
       return f;
   }
   *fresh = true;
-  if (all->n == all->capacity) {
-    uint32_t more = all->capacity ? all->capacity * 2 : 16;
-    found *grown = realloc(all->all, more * sizeof *grown);
-    if (!grown)
-      return NULL;
-    all->all = grown, all->capacity = more;
-  }
+  if (!BASE_ROOM(all->all, all->n, all->capacity))
+    return NULL;
   found *f = &all->all[all->n++];
   *f = (found){.launch = p->block->launch.id};
+  return f;
+}
+
+/* What is known of the pair, which is met once more; NULL: out of memory, which is noted. */
+static found *meet(race *r, const race_pair *p, bool *fresh) {
+  found *f = find(r, p, fresh);
+  if (f)
+    f->count++;
+  else
+    r->failed = true;
   return f;
 }
 
@@ -197,12 +202,9 @@ static void fill(race *r, const race_pair *p, found *f, relation rel, race_readi
 
 void race_found(race *r, const race_pair *p) {
   bool fresh;
-  found *f = find(r, p, &fresh);
-  if (!f) {
-    r->failed = true;
+  found *f = meet(r, p, &fresh);
+  if (!f)
     return;
-  }
-  f->count++;
   relation rel = relation_of(r, p);
   bool same = one_value(p);
   if (!fresh && rel <= f->relation && (same || f->rule != MUSTER_RULE_SAME_VALUE_WRITE))
@@ -220,12 +222,9 @@ void race_found(race *r, const race_pair *p) {
 
 void race_proxy_found(race *r, const race_pair *p) {
   bool fresh;
-  found *f = find(r, p, &fresh);
-  if (!f) {
-    r->failed = true;
+  found *f = meet(r, p, &fresh);
+  if (!f)
     return;
-  }
-  f->count++;
   if (!fresh)
     return;
   fill(r, p, f, relation_of(r, p), RACE_N_READINGS, NULL);
@@ -243,12 +242,9 @@ void race_volatile_found(race *r, const race_pair *p) {
     reading = RACE_N_READINGS;
   else if (reading > RACE_RELEASE && reading != RACE_FENCES)
     return;
-  found *f = find(r, p, &fresh);
-  if (!f) {
-    r->failed = true;
+  found *f = meet(r, p, &fresh);
+  if (!f)
     return;
-  }
-  f->count++;
   if (!fresh)
     return;
   fill(r, p, f, rel, reading, by);

@@ -626,14 +626,9 @@ static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, cons
   if (w->crowded && level == RACE_LEVEL_DEVICE)
     return;
   if (at == w->n_heads || w->heads[at].block != block || w->heads[at].level != level) {
-    if (w->n_heads == w->cap_heads) {
-      uint32_t more = w->cap_heads ? w->cap_heads * 2 : 2;
-      race_head *grown = realloc(w->heads, more * sizeof *grown);
-      if (!grown) {
-        r->failed = true;
-        return;
-      }
-      w->heads = grown, w->cap_heads = more;
+    if (!BASE_ROOM(w->heads, w->n_heads, w->cap_heads)) {
+      r->failed = true;
+      return;
     }
     memmove(&w->heads[at + 1], &w->heads[at], (w->n_heads - at) * sizeof *w->heads);
     w->heads[at] = (race_head){.block = block, .level = (uint8_t)level};

@@ -156,13 +156,8 @@ static uint32_t occurrence(check_record *r, uint64_t key, check_site first, chec
     if (p->word == key && p->first == first && p->second == second)
       return p->n++;
   }
-  if (r->n_pairs == r->cap_pairs) {
-    uint32_t more = r->cap_pairs ? r->cap_pairs * 2 : 64;
-    pair *pairs = more > FLIPS ? NULL : realloc(r->pairs, more * sizeof *pairs);
-    if (!pairs)
-      return UINT32_MAX;
-    r->pairs = pairs, r->cap_pairs = more;
-  }
+  if (r->n_pairs == FLIPS || !BASE_ROOM(r->pairs, r->n_pairs, r->cap_pairs))
+    return UINT32_MAX;
   r->pairs[r->n_pairs++] = (pair){key, first, second, 1};
   return 0;
 }

@@ -185,14 +185,9 @@ void check_set_add(check *c, const sim_launch *l) {
   if (!s->open || s->once)
     return;
   sim_kernel_get(l->kernel, &info);
-  if (s->n == s->capacity) {
-    uint32_t more = s->capacity ? s->capacity * 2 : 8;
-    launch *grown = realloc(s->launches, more * sizeof *grown);
-    if (!grown) {
-      check_set_once(c, "memory ran out");
-      return;
-    }
-    s->launches = grown, s->capacity = more;
+  if (!BASE_ROOM(s->launches, s->n, s->capacity)) {
+    check_set_once(c, "memory ran out");
+    return;
   }
   void *params = malloc(info.param_bytes + 1);
   if (!params) {

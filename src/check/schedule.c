@@ -114,13 +114,8 @@ static void drop(check_player *p, const sim_turn *who) {
   uint32_t i = 0;
   while (i < p->n_lows && !check_same_turn(&p->lows[i].who, who))
     i++;
-  if (i == p->cap_lows) {
-    uint32_t more = p->cap_lows ? p->cap_lows * 2 : 16;
-    low *grown = realloc(p->lows, more * sizeof *grown);
-    if (!grown)
-      return;
-    p->lows = grown, p->cap_lows = more;
-  }
+  if (!BASE_ROOM(p->lows, i, p->cap_lows))
+    return;
   p->n_lows += i == p->n_lows;
   p->lows[i] = (low){*who, --p->next_low};
 }

@@ -8,6 +8,7 @@
 #define MUSTER_CHECK_STATE_H
 
 #include "base/arena.h"
+#include "base/base.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "check/check.h"
@@ -103,6 +104,9 @@ typedef struct check_part {
   void (*free)(void *part);
   sim_answer (*event)(void *part, const sim_event *e);
 } check_part;
+
+/* What `new` of most parts does: zeroed memory for a struct that begins with `check *check`. */
+void *check_part_new(check *c, size_t bytes);
 
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \

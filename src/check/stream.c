@@ -141,13 +141,8 @@ static line *line_of(stream *s, uint64_t number) {
   }
   if (low < s->n_lines && s->lines[low].stream == number)
     return &s->lines[low];
-  if (s->n_lines == s->cap_lines) {
-    uint32_t more = s->cap_lines ? s->cap_lines * 2 : 16;
-    line *grown = realloc(s->lines, more * sizeof *grown);
-    if (!grown)
-      return NULL;
-    s->lines = grown, s->cap_lines = more;
-  }
+  if (!BASE_ROOM(s->lines, s->n_lines, s->cap_lines))
+    return NULL;
   memmove(&s->lines[low + 1], &s->lines[low], (s->n_lines - low) * sizeof *s->lines);
   s->n_lines++;
   s->lines[low] = (line){.stream = number};
@@ -189,14 +184,9 @@ static void host_joins(stream *s, const line *l) {
 }
 
 static void add_work(stream *s, line *l, uint64_t device, uint64_t number) {
-  if (s->n_works == s->cap_works) {
-    uint32_t more = s->cap_works ? s->cap_works * 2 : 64;
-    work *grown = realloc(s->works, more * sizeof *grown);
-    if (!grown) {
-      s->failed = true;
-      return;
-    }
-    s->works = grown, s->cap_works = more;
+  if (!BASE_ROOM(s->works, s->n_works, s->cap_works)) {
+    s->failed = true;
+    return;
   }
   l->device = device;
   join(s, &l->clock, s->host);
@@ -204,14 +194,9 @@ static void add_work(stream *s, line *l, uint64_t device, uint64_t number) {
 }
 
 static void add_record(stream *s, const line *l, uint64_t number) {
-  if (s->n_records == s->cap_records) {
-    uint32_t more = s->cap_records ? s->cap_records * 2 : 64;
-    record *grown = realloc(s->records, more * sizeof *grown);
-    if (!grown) {
-      s->failed = true;
-      return;
-    }
-    s->records = grown, s->cap_records = more;
+  if (!BASE_ROOM(s->records, s->n_records, s->cap_records)) {
+    s->failed = true;
+    return;
   }
   s->records[s->n_records++] = (record){number, l->stream, l->works, hold(l->clock)};
 }
@@ -328,10 +313,7 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b) {
 /* ------------------------------------------------------------------ the part */
 
 static void *new(check *c) {
-  stream *s = calloc(1, sizeof *s);
-  if (s)
-    s->check = c;
-  return s;
+  return check_part_new(c, sizeof(stream));
 }
 
 static void end(void *part) {
@@ -355,14 +337,9 @@ static void end(void *part) {
 static void launched(stream *s, uint64_t launch, uint64_t number) {
   if (!number) /* it was not issued: another schedule of one that was */
     return;
-  if (s->n_launches == s->cap_launches) {
-    uint32_t more = s->cap_launches ? s->cap_launches * 2 : 64;
-    started *grown = realloc(s->launches, more * sizeof *grown);
-    if (!grown) {
-      s->failed = true;
-      return;
-    }
-    s->launches = grown, s->cap_launches = more;
+  if (!BASE_ROOM(s->launches, s->n_launches, s->cap_launches)) {
+    s->failed = true;
+    return;
   }
   s->launches[s->n_launches++] = (started){launch, number};
 }

@@ -14,10 +14,7 @@ typedef struct warp {
 } warp;
 
 static void *new(check *c) {
-  warp *p = calloc(1, sizeof *p);
-  if (p)
-    p->check = c;
-  return p;
+  return check_part_new(c, sizeof(warp));
 }
 
 const char *check_collective_name(const ptx_insn *i) {

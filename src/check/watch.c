@@ -64,6 +64,13 @@ void check_parts_back(check *c) {
     }
 }
 
+void *check_part_new(check *c, size_t bytes) {
+  check **part = calloc(1, bytes);
+  if (part)
+    *part = c;
+  return part;
+}
+
 check *check_new(const check_options *o, const check_sink *sink, sim_device *d) {
   check *c = calloc(1, sizeof *c);
   if (!c)

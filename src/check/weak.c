@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/rng.h"
 #include "check/weak_graph.h"
 
@@ -97,19 +98,9 @@ static uint64_t hash_of(const decision *d) {
              mix((uint64_t)d->from_thread << 32 | d->from_name) * 3);
 }
 
-static void *grow(weak *w, void *items, uint32_t n, uint32_t *capacity, size_t bytes) {
-  if (n < *capacity)
-    return items;
-  uint32_t more = *capacity ? 2 * *capacity : 64;
-  void *p = realloc(items, more * bytes);
-  w->failed |= !p;
-  *capacity = p ? more : *capacity;
-  return p ? p : items;
-}
-
 /* The plan with one decision more; WEAK_NONE: no memory. */
 static uint32_t extend(weak *w, uint32_t parent, const decision *d) {
-  w->plans = grow(w, w->plans, w->n_plans, &w->plans_capacity, sizeof *w->plans);
+  w->failed |= !BASE_ROOM(w->plans, w->n_plans, w->plans_capacity);
   if (w->failed)
     return WEAK_NONE;
   plan *p = &w->plans[w->n_plans];
@@ -133,7 +124,7 @@ static bool make_order(weak *w, order *o, uint32_t p, weak_run run) {
 }
 
 static void push(weak *w, const order *o) {
-  w->orders = grow(w, w->orders, w->n_orders, &w->orders_capacity, sizeof *w->orders);
+  w->failed |= !BASE_ROOM(w->orders, w->n_orders, w->orders_capacity);
   if (w->failed)
     free(o->values);
   else

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "check/weak_graph.h"
 
 /* ------------------------------------------------------------------ maps */
@@ -61,18 +62,11 @@ void weak_map_free(weak_map *m) {
 
 /* One more item; NULL, and `failed`, if there is no memory. */
 static void *push(weak_graph *g, void *items, uint32_t *n, uint32_t *capacity, size_t bytes) {
-  void *array = *(void **)items;
-  if (*n == *capacity) {
-    uint32_t more = *capacity ? 2 * *capacity : 64;
-    array = realloc(array, more * bytes);
-    if (!array) {
-      g->failed = true;
-      return NULL;
-    }
-    *(void **)items = array;
-    *capacity = more;
+  if (!base_room(items, *n, capacity, bytes)) {
+    g->failed = true;
+    return NULL;
   }
-  void *item = (char *)array + *n * bytes;
+  void *item = *(char **)items + *n * bytes;
   memset(item, 0, bytes);
   ++*n;
   return item;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "driver/graph.h"
 
 /* One capture sequence, shared by all streams that take part. */
@@ -21,7 +22,8 @@ typedef struct sequence {
 /* A set of nodes that the next one needs. */
 typedef struct tail {
   drv_node **nodes;
-  size_t n, capacity;
+  size_t n;
+  uint32_t capacity;
 } tail;
 
 typedef struct drv_capture {
@@ -54,14 +56,8 @@ static bool tail_add(tail *t, drv_node *n) {
   for (size_t i = 0; i < t->n; i++)
     if (t->nodes[i] == n)
       return true;
-  if (t->n == t->capacity) {
-    size_t more = t->capacity ? t->capacity * 2 : 4;
-    drv_node **grown = realloc(t->nodes, more * sizeof *grown);
-    if (!grown)
-      return false;
-    t->nodes = grown;
-    t->capacity = more;
-  }
+  if (!BASE_ROOM(t->nodes, t->n, t->capacity))
+    return false;
   t->nodes[t->n++] = n;
   return true;
 }

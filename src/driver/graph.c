@@ -2,6 +2,7 @@
  * one; its launch gives the stream all operations, one after the other, in an order that the edges allow. So
  * nodes that could run side by side do not, which no result depends on.
  */
+#include "base/base.h"
 #include "driver/graph.h"
 
 #include <stdlib.h>
@@ -51,14 +52,8 @@ static void node_free(drv_node *n) {
 }
 
 bool drv_node_need(drv_node *n, drv_node *other) {
-  if (n->n_needs == n->capacity) {
-    size_t more = n->capacity ? n->capacity * 2 : 4;
-    drv_node **grown = realloc(n->needs, more * sizeof *grown);
-    if (!grown)
-      return false;
-    n->needs = grown;
-    n->capacity = more;
-  }
+  if (!BASE_ROOM(n->needs, n->n_needs, n->capacity))
+    return false;
   n->needs[n->n_needs++] = other;
   return true;
 }

@@ -21,7 +21,8 @@ typedef struct drv_node {
   struct drv_graph_memory *memory; /* MEM_ALLOC; shared with the copies of the node */
   CUdeviceptr address;             /* MEM_FREE */
   struct drv_node **needs;
-  size_t n_needs, capacity;
+  size_t n_needs;
+  uint32_t capacity;
   struct drv_node *origin; /* in a clone or an executable graph: which node it was made from */
   CUDA_MEMCPY3D copy;      /* as given by cuGraphAddMemcpyNode */
   bool has_copy;

@@ -1,6 +1,7 @@
 /* library.c: libraries and kernels: handles that hold for every context. A library becomes a module of a
  * context when something of it is first used there.
  */
+#include "base/base.h"
 #include "driver/library.h"
 
 #include <stdlib.h>
@@ -49,14 +50,8 @@ static CUresult module_in(drv_library *l, drv_context *c, drv_module **to) {
       *to = l->modules[i];
       return CUDA_SUCCESS;
     }
-  if (l->n_modules == l->capacity) {
-    uint32_t more = l->capacity ? l->capacity * 2 : 4;
-    drv_module **grown = realloc(l->modules, more * sizeof *grown);
-    if (!grown)
-      return CUDA_ERROR_OUT_OF_MEMORY;
-    l->modules = grown;
-    l->capacity = more;
-  }
+  if (!BASE_ROOM(l->modules, l->n_modules, l->capacity))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = drv_module_new(c, l->program, NULL, to);
   if (r != CUDA_SUCCESS)
     return r;

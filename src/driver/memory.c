@@ -10,13 +10,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "driver/drv.h"
 #include "driver/graph.h"
 
 #define DEVICE_RANGE ((uint64_t)1 << 40) /* address space of one device, from SIM_MEMORY_BASE on */
 
 static drv_memory *all;
-static size_t count, capacity;
+static size_t count;
+static uint32_t capacity;
 static uint64_t memory_number;
 
 /* ------------------------------------------------------------------ the list */
@@ -47,14 +49,8 @@ static bool overlaps(uint64_t address, uint64_t bytes) {
 }
 
 static bool add(const drv_memory *m) {
-  if (count == capacity) {
-    size_t more = capacity ? capacity * 2 : 64;
-    drv_memory *grown = realloc(all, more * sizeof *all);
-    if (!grown)
-      return false;
-    all = grown;
-    capacity = more;
-  }
+  if (!BASE_ROOM(all, count, capacity))
+    return false;
   size_t i = behind(m->address);
   memmove(&all[i + 1], &all[i], (count - i) * sizeof *all);
   all[i] = *m;

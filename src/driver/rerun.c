@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/base.h"
 #include "check/check.h"
 #include "driver/drv.h"
 
@@ -62,15 +63,7 @@ static void close_set(drv_device *d) {
 bool drv_rerun_ended(drv_device *d, drv_op *op) {
   if (!d->set_open)
     return false;
-  bool kept = !d->set_released;
-  if (kept && d->n_ended == d->cap_ended) {
-    uint32_t more = d->cap_ended ? d->cap_ended * 2 : 8;
-    drv_op **grown = realloc(d->ended, more * sizeof *grown);
-    if (grown)
-      d->ended = grown, d->cap_ended = more;
-    kept = grown != NULL;
-  }
-  if (kept)
+  if (!d->set_released && BASE_ROOM(d->ended, d->n_ended, d->cap_ended))
     d->ended[d->n_ended++] = op;
   else
     drv_op_done(op);

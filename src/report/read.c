@@ -1,24 +1,14 @@
 /* read.c: JSON of the device or of a written report, into plain structures. What is absent is not known; what
  * is of a wrong type is an error only where nothing can be said without it. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "report/report.h"
-
-char *report_error(const char *format, ...) {
-  base_text t = {0};
-  va_list args;
-  va_start(args, format);
-  base_vputf(&t, format, args);
-  va_end(args);
-  return t.bytes;
-}
 
 json_t *report_parse(const char *json, size_t bytes, char **error) {
   json_error_t why;
   json_t *v = json_loadb(json, bytes, JSON_REJECT_DUPLICATES, &why);
   if (!v)
-    *error = report_error("line %d, column %d: %s", why.line, why.column, why.text);
+    *error = base_format("line %d, column %d: %s", why.line, why.column, why.text);
   return v;
 }
 
@@ -77,7 +67,7 @@ bool report_read_finding(const json_t *v, muster_finding *f, char **error) {
   const char *rule = string(v, "rule"), *severity = string(v, "severity");
   *f = (muster_finding){.rule = rule ? muster_rule_find(rule) : MUSTER_RULES};
   if (f->rule == MUSTER_RULES) {
-    *error = rule ? report_error("no rule is named %s", rule) : report_error("a finding without a rule");
+    *error = rule ? base_format("no rule is named %s", rule) : base_format("a finding without a rule");
     return false;
   }
   f->severity = muster_rule_get(f->rule)->severity;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "report/report.h"
 
 muster_report *muster_report_new(void) {
@@ -42,19 +43,6 @@ void muster_report_free(muster_report *r) {
   free(r->groups);
   free(r->processes);
   free(r);
-}
-
-/* Room for one item more in a growing array. */
-static bool grow(void *items, size_t n, size_t *capacity, size_t bytes) {
-  void **all = items;
-  if (n < *capacity)
-    return true;
-  size_t more = *capacity ? 2 * *capacity : 16;
-  void *grown = realloc(*all, more * bytes);
-  if (!grown)
-    return false;
-  *all = grown, *capacity = more;
-  return true;
 }
 
 /* ------------------------------------------------------------------ equal findings */
@@ -113,8 +101,8 @@ static bool add(muster_report *r, const char *process, uint64_t id, json_t *v, c
   report_group new = {.owner = v};
   char *said_by = process ? strdup(process) : NULL;
   if (!report_read_finding(v, &new.f, error) || (process && !said_by) ||
-      !grow(&r->entries, r->n_entries, &r->cap_entries, sizeof *r->entries) ||
-      !grow(&r->groups, r->n_groups, &r->cap_groups, sizeof *r->groups)) {
+      !BASE_ROOM(r->entries, r->n_entries, r->cap_entries) ||
+      !BASE_ROOM(r->groups, r->n_groups, r->cap_groups)) {
     json_decref(v);
     free(said_by);
     return false;
@@ -161,7 +149,7 @@ static report_process *process_of(muster_report *r, const char *process) {
   for (size_t i = 0; i < r->n_processes; i++)
     if (strcmp(r->processes[i].process, process) == 0)
       return &r->processes[i];
-  if (!grow(&r->processes, r->n_processes, &r->cap_processes, sizeof *r->processes))
+  if (!BASE_ROOM(r->processes, r->n_processes, r->cap_processes))
     return NULL;
   report_process *p = &r->processes[r->n_processes];
   *p = (report_process){.process = strdup(process)};
@@ -286,9 +274,8 @@ bool muster_report_merge(muster_report *r, const char *json, size_t bytes, char 
   muster_verdict verdict = MUSTER_CLEAN;
   if (!schema || strcmp(schema, MUSTER_REPORT_SCHEMA) != 0 ||
       !verdict_of_name(json_string_value(json_object_get(v, "verdict")), &verdict)) {
-    *error = schema
-                 ? report_error("a report of schema %s; this muster reads %s", schema, MUSTER_REPORT_SCHEMA)
-                 : report_error("no report of muster check");
+    *error = schema ? base_format("a report of schema %s; this muster reads %s", schema, MUSTER_REPORT_SCHEMA)
+                    : base_format("no report of muster check");
     json_decref(v);
     return false;
   }
@@ -311,7 +298,7 @@ bool muster_report_merge(muster_report *r, const char *json, size_t bytes, char 
     r->program = json_array();
   r->is_merged = true;
   char number[32];
-  snprintf(number, sizeof number, "%zu", r->n_processes);
+  snprintf(number, sizeof number, "%u", r->n_processes);
   report_process *p = process_of(r, number);
   good = good && p;
   if (p) {

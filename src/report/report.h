@@ -19,7 +19,6 @@
 bool report_read_finding(const json_t *v, muster_finding *out, char **error);
 void report_read_summary(const json_t *v, muster_summary *out);
 json_t *report_parse(const char *json, size_t bytes, char **error);
-char *report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ report.c: the model */
 
@@ -55,7 +54,7 @@ struct muster_report {
   report_entry *entries;
   report_group *groups;
   report_process *processes;
-  size_t n_entries, cap_entries, n_groups, cap_groups, n_processes, cap_processes;
+  uint32_t n_entries, cap_entries, n_groups, cap_groups, n_processes, cap_processes;
   report_suppression *suppressions, **suppressions_end;
   json_t *reasons, *faults; /* arrays of strings */
   json_t *program;          /* an array of strings */

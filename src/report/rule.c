@@ -41,9 +41,7 @@ bool muster_rule_set_parse(const char *list, muster_rule_set *out, char **error)
                  : strlen(rows[r].id) == length && memcmp(rows[r].id, word, length) == 0)
         out->on[r] = on, any = true;
     if (!any) {
-      base_text t = {0};
-      base_putf(&t, "no rule is named %.*s (muster info --rules lists them)", (int)length, word);
-      *error = t.bytes;
+      *error = base_format("no rule is named %.*s (muster info --rules lists them)", (int)length, word);
       return false;
     }
     at += n + (at[n] == ',');

@@ -42,7 +42,7 @@ static bool matches_a_rule(const char *pattern) {
 static char *read_words(report_suppression *s, char *line) {
   s->rule = next_word(&line);
   if (!matches_a_rule(s->rule))
-    return report_error("no rule is named %s (muster info --rules lists them)", s->rule);
+    return base_format("no rule is named %s (muster info --rules lists them)", s->rule);
   for (char *word; (word = next_word(&line)) != NULL;) {
     char *value = strchr(word, '=');
     size_t n = value ? (size_t)(value - word) : 0;
@@ -53,7 +53,7 @@ static char *read_words(report_suppression *s, char *line) {
     else if (n == 2 && memcmp(word, "at", n) == 0 && s->n_at < MUSTER_ACCESSES)
       s->at[s->n_at++] = value + 1;
     else
-      return report_error("%s: expected kernel=, process= or at= (twice at most)", word);
+      return base_format("%s: expected kernel=, process= or at= (twice at most)", word);
   }
   return NULL;
 }
@@ -64,7 +64,7 @@ static bool add_line(muster_report *r, const char *name, unsigned number, const 
   if (blanks >= bytes || line[blanks] == '#')
     return true;
   /* Two copies in one block: one to be told, one to be cut into words. */
-  char *told = report_error("%s:%u: %.*s", name, number, (int)(bytes - blanks), line + blanks);
+  char *told = base_format("%s:%u: %.*s", name, number, (int)(bytes - blanks), line + blanks);
   report_suppression *s = calloc(1, sizeof *s);
   char *both = told ? malloc(strlen(told) + 1 + bytes + 1) : NULL;
   if (!s || !both) {
@@ -81,7 +81,7 @@ static bool add_line(muster_report *r, const char *name, unsigned number, const 
   s->told = both;
   char *why = read_words(s, words);
   if (why) {
-    *error = report_error("%s:%u: %s", name, number, why);
+    *error = base_format("%s:%u: %s", name, number, why);
     free(why);
     free(both);
     free(s);

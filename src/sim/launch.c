@@ -10,16 +10,6 @@
 
 #include "sim/launch.h"
 
-static char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *message(const char *format, ...) {
-  base_text t = {0};
-  va_list args;
-  va_start(args, format);
-  base_vputf(&t, format, args);
-  va_end(args);
-  return t.bytes;
-}
-
 /* ------------------------------------------------------------------ grids */
 
 static uint64_t volume(const uint32_t d[3]) {
@@ -31,25 +21,25 @@ static char *check_shape(const sim_device *d, const sim_launch *l) {
   const ptx_func *k = l->kernel->decl;
   uint64_t threads = volume(l->block), cluster = volume(l->cluster);
   if (!volume(l->grid) || !threads)
-    return message("%s: an empty grid or block", k->name);
+    return base_format("%s: an empty grid or block", k->name);
   if (threads > m->threads_per_block)
-    return message("%s: %llu threads in a block; at most %u", k->name, (unsigned long long)threads,
-                   m->threads_per_block);
+    return base_format("%s: %llu threads in a block; at most %u", k->name, (unsigned long long)threads,
+                       m->threads_per_block);
   if (volume(k->reqntid) &&
       (k->reqntid[0] != l->block[0] || k->reqntid[1] != l->block[1] || k->reqntid[2] != l->block[2]))
-    return message("%s: must have blocks of %ux%ux%u threads", k->name, k->reqntid[0], k->reqntid[1],
-                   k->reqntid[2]);
+    return base_format("%s: must have blocks of %ux%ux%u threads", k->name, k->reqntid[0], k->reqntid[1],
+                       k->reqntid[2]);
   if (volume(k->maxntid) && threads > volume(k->maxntid))
-    return message("%s: %llu threads in a block; it was compiled for at most %llu", k->name,
-                   (unsigned long long)threads, (unsigned long long)volume(k->maxntid));
+    return base_format("%s: %llu threads in a block; it was compiled for at most %llu", k->name,
+                       (unsigned long long)threads, (unsigned long long)volume(k->maxntid));
   if (cluster > 1) {
     if (cluster > (m->max_cluster_blocks ? m->max_cluster_blocks : 1))
-      return message("%s: clusters of %llu blocks; this GPU has at most %u", k->name,
-                     (unsigned long long)cluster, m->max_cluster_blocks ? m->max_cluster_blocks : 1);
+      return base_format("%s: clusters of %llu blocks; this GPU has at most %u", k->name,
+                         (unsigned long long)cluster, m->max_cluster_blocks ? m->max_cluster_blocks : 1);
     for (int i = 0; i < 3; i++)
       if (l->grid[i] % l->cluster[i])
-        return message("%s: a grid of %ux%ux%u blocks does not divide into clusters of %ux%ux%u", k->name,
-                       l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1], l->cluster[2]);
+        return base_format("%s: a grid of %ux%ux%u blocks does not divide into clusters of %ux%ux%u", k->name,
+                           l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1], l->cluster[2]);
   }
   return NULL;
 }
@@ -94,7 +84,7 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
     return 0;
   sim_grid *g = calloc(1, sizeof *g);
   if (!g) {
-    *error = message("out of memory");
+    *error = base_format("out of memory");
     return 0;
   }
   g->launch = *launch;
@@ -110,13 +100,14 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
   g->shared_bytes = reserved + g->need.shared;
   g->fit = sim_occupancy(&d->options.limits, &g->need);
   if (!g->fit.blocks) {
-    *error = message("%s: no block fits: %s", g->code->funcs[0]->decl->name, sim_limit_name(g->fit.limit));
+    *error =
+        base_format("%s: no block fits: %s", g->code->funcs[0]->decl->name, sim_limit_name(g->fit.limit));
     free(g);
     return 0;
   }
   if (!prepare(d, g)) {
     sim_grid_free(d, g);
-    *error = message("out of device memory for the parameters");
+    *error = base_format("out of device memory for the parameters");
     return 0;
   }
   g->id = ++d->next_grid;

@@ -9,16 +9,6 @@
 
 #define FUNC_STRIDE 16u /* between addresses of functions, so that they look like addresses */
 
-static char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *message(const char *format, ...) {
-  base_text t = {0};
-  va_list args;
-  va_start(args, format);
-  base_vputf(&t, format, args);
-  va_end(args);
-  return t.bytes;
-}
-
 /* ------------------------------------------------------------------ symbols */
 
 static bool is_placed(const ptx_var *v) {
@@ -96,10 +86,12 @@ static char *relocate(sim_module *m, const ptx_var *v, uint8_t *at) {
       sim_module *owner = m;
       uint32_t func = r->index;
       if (!sim_resolve_func(&owner, &func))
-        return message("%s: function %s is not defined in any module", v->name, m->ptx->funcs[r->index].name);
+        return base_format("%s: function %s is not defined in any module", v->name,
+                           m->ptx->funcs[r->index].name);
       value = sim_func_address(owner, func);
     } else if (!sim_symbol_address(m, r->index, &value)) {
-      return message("%s: variable %s is not defined in any module", v->name, m->ptx->vars[r->index].name);
+      return base_format("%s: variable %s is not defined in any module", v->name,
+                         m->ptx->vars[r->index].name);
     }
     value = (value + (uint64_t)r->addend) >> r->shift;
     memcpy(at + r->offset, &value, r->bytes);
@@ -122,8 +114,8 @@ static char *place(sim_module *m) {
     uint64_t at = sim_memory_take(&m->device->memory, v->bytes,
                                   constant ? SIM_MEMORY_CONST : SIM_MEMORY_MODULE, v->name);
     if (!at)
-      return message("%s: no memory for variable %s of %llu bytes", p->name, v->name,
-                     (unsigned long long)v->bytes);
+      return base_format("%s: no memory for variable %s of %llu bytes", p->name, v->name,
+                         (unsigned long long)v->bytes);
     m->symbols[k] = (sim_symbol){at, true, true};
     uint8_t *to = (uint8_t *)(uintptr_t)at;
     memset(to, 0, v->bytes);
@@ -145,7 +137,7 @@ sim_module *sim_module_new(sim_device *d, ptx_module *program, sim_module *const
                            char **error) {
   *error = NULL;
   if (program->address_bits != 64) {
-    *error = message("%s: addresses of 32 bits are not modelled", program->name);
+    *error = base_format("%s: addresses of 32 bits are not modelled", program->name);
     return NULL;
   }
   sim_module *m = calloc(1, sizeof *m);
@@ -159,7 +151,7 @@ sim_module *sim_module_new(sim_device *d, ptx_module *program, sim_module *const
     if (m)
       free(m->symbols), free(m->others);
     free(m);
-    *error = message("out of memory");
+    *error = base_format("out of memory");
     return NULL;
   }
   if (n_others)
@@ -236,7 +228,7 @@ sim_kernel *sim_module_kernel(sim_module *m, const char *name, char **error) {
   *error = NULL;
   uint32_t func = ptx_find_func(m->ptx, name);
   if (func == PTX_NONE || !m->ptx->funcs[func].entry) {
-    *error = message("%s has no kernel %s", m->ptx->name, name);
+    *error = base_format("%s has no kernel %s", m->ptx->name, name);
     return NULL;
   }
   for (sim_kernel *k = m->kernels; k; k = k->next)
@@ -244,7 +236,7 @@ sim_kernel *sim_module_kernel(sim_module *m, const char *name, char **error) {
       return k;
   sim_kernel *k = calloc(1, sizeof *k);
   if (!k) {
-    *error = message("out of memory");
+    *error = base_format("out of memory");
     return NULL;
   }
   k->module = m, k->func = func, k->decl = &m->ptx->funcs[func];
