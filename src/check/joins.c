@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/graph.h"
 #include "check/joins.h"
 
 typedef struct graph {
@@ -97,103 +98,22 @@ static void find_ways(graph *g) {
   }
 }
 
-/* Cooper, Harvey and Kennedy on the reversed graph. Nodes have the numbers of its reverse post-order; the
- * exit is 0. What can only loop for ever counts as if it left. */
-typedef struct order {
-  uint32_t *first, *pred, *stack, *next, *post, n_post;
-  uint8_t *seen, *leaves;
-} order;
-
-static void visit(order *o, uint32_t root) {
-  uint32_t depth = 0;
-  if (o->seen[root])
-    return;
-  o->seen[root] = 1;
-  o->stack[depth++] = root;
-  while (depth) {
-    uint32_t k = o->stack[depth - 1];
-    if (o->first[k] + o->next[k] == o->first[k + 1]) {
-      o->post[o->n_post++] = k;
-      depth--;
-      continue;
-    }
-    uint32_t p = o->pred[o->first[k] + o->next[k]++];
-    if (!o->seen[p]) {
-      o->seen[p] = 1;
-      o->stack[depth++] = p;
-    }
-  }
-}
-
-static uint32_t common(const uint32_t *parent, uint32_t a, uint32_t b) {
-  while (a != b) {
-    while (a > b)
-      a = parent[a];
-    while (b > a)
-      b = parent[b];
-  }
-  return a;
-}
-
-static void find_predecessors(graph *g, order *o) {
-  uint32_t n = g->b->n_blocks, n_edges = 0;
-  o->first = base_alloc_array(g->scratch, n + 2, sizeof *o->first);
-  o->leaves = base_alloc_array(g->scratch, n + 1, 1);
-  for (uint32_t k = 0; k < n; k++) {
-    uint32_t ways = 0;
-    for (uint32_t s = 0; s < g->b->blocks[k].n_succ; s++)
-      if (!g->leaves_only[successor(g, k, s)])
-        o->first[successor(g, k, s) + 1]++, n_edges++, ways++;
-    o->leaves[k] = ways == 0;
-  }
-  for (uint32_t k = 0; k < n; k++)
-    o->first[k + 1] += o->first[k];
-  o->pred = base_alloc_array(g->scratch, n_edges + 1, sizeof *o->pred);
-  uint32_t *fill = base_alloc_array(g->scratch, n + 1, sizeof *fill);
-  memcpy(fill, o->first, n * sizeof *fill);
-  for (uint32_t k = 0; k < n; k++)
-    for (uint32_t s = 0; s < g->b->blocks[k].n_succ; s++)
-      if (!g->leaves_only[successor(g, k, s)])
-        o->pred[fill[successor(g, k, s)]++] = k;
-}
-
+/* Where ways that count meet again: those to blocks which only leave do not. */
 static void find_postdominators(graph *g) {
-  uint32_t n = g->b->n_blocks;
-  order o = {0};
-  find_predecessors(g, &o);
-  o.stack = base_alloc_array(g->scratch, n + 1, sizeof *o.stack);
-  o.next = base_alloc_array(g->scratch, n + 1, sizeof *o.next);
-  o.post = base_alloc_array(g->scratch, n + 1, sizeof *o.post);
-  o.seen = base_alloc_array(g->scratch, n + 1, 1);
-  for (uint32_t k = n; k-- > 0;)
-    if (o.leaves[k])
-      visit(&o, k);
-  for (uint32_t k = n; k-- > 0;)
-    if (!o.seen[k])
-      o.leaves[k] = 1, visit(&o, k);
-  uint32_t *number = base_alloc_array(g->scratch, n + 1, sizeof *number),
-           *parent = base_alloc_array(g->scratch, n + 1, sizeof *parent);
-  for (uint32_t i = 0; i < o.n_post; i++)
-    number[o.post[i]] = o.n_post - i, parent[o.n_post - i] = PTX_NONE;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = o.n_post; i-- > 0;) {
-      uint32_t k = o.post[i], idom = o.leaves[k] ? 0 : PTX_NONE;
-      for (uint32_t s = 0; s < g->b->blocks[k].n_succ; s++) {
-        uint32_t to = successor(g, k, s);
-        if (g->leaves_only[to] || parent[number[to]] == PTX_NONE)
-          continue;
-        idom = idom == PTX_NONE ? number[to] : common(parent, idom, number[to]);
-      }
-      if (parent[number[k]] != idom)
-        parent[number[k]] = idom, changed = true;
-    }
-  }
-  g->ipdom = base_alloc_array(g->scratch, n + 1, sizeof *g->ipdom);
+  uint32_t n = g->b->n_blocks, n_ways = 0;
+  uint32_t *first = base_alloc_array(g->scratch, n + 1, sizeof *first);
+  uint32_t *ways = base_alloc_array(g->scratch, g->b->n_edges, sizeof *ways);
+  bool *leaves = base_alloc_array(g->scratch, n, sizeof *leaves);
   for (uint32_t k = 0; k < n; k++) {
-    uint32_t p = parent[number[k]];
-    g->ipdom[k] = p == 0 || p == PTX_NONE ? PTX_NONE : o.post[o.n_post - p];
+    first[k] = n_ways;
+    for (uint32_t s = 0; s < g->b->blocks[k].n_succ; s++)
+      if (!g->leaves_only[successor(g, k, s)])
+        ways[n_ways++] = successor(g, k, s);
+    leaves[k] = n_ways == first[k];
   }
+  first[n] = n_ways;
+  g->ipdom = base_postdominators(&(base_graph){.n = n, .first = first, .next = ways, .leaves = leaves}, NULL,
+                                 g->scratch, g->scratch);
 }
 
 /* Calls back for each pair: whether `block` is come by is decided at the end of `branch`. */

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/graph.h"
 #include "ptx/body.h"
 
 typedef struct flow {
@@ -148,113 +149,17 @@ static void make_order(flow *f) {
   }
 }
 
-/* Post-dominators, by the iterative algorithm of Cooper, Harvey and Kennedy on the reversed graph, with one
- * more node for the exit. What can only trap is left out: nobody waits for those threads. What can only loop
- * for ever counts as if it left at its end. Nodes have the numbers of the reversed graph's reverse
- * post-order, the exit is 0. */
-static uint32_t common(const uint32_t *parent, uint32_t a, uint32_t b) {
-  while (a != b) {
-    while (a > b)
-      a = parent[a];
-    while (b > a)
-      b = parent[b];
-  }
-  return a;
-}
-
-/* The reversed graph, as lists of predecessors packed into one array, and a walk over it. */
-typedef struct reversed {
-  uint32_t *first, *pred; /* of block b: pred[first[b]] to pred[first[b + 1] - 1] */
-  uint32_t *stack, *next, *post, n_post;
-  uint8_t *seen;
-} reversed;
-
-static void reverse(flow *f, reversed *g) {
-  uint32_t n = f->body->n_blocks;
-  g->first = base_alloc_array(f->scratch, n + 1, sizeof *g->first);
-  g->pred = base_alloc_array(f->scratch, f->n_edges, sizeof *g->pred);
-  g->stack = base_alloc_array(f->scratch, n, sizeof *g->stack);
-  g->next = base_alloc_array(f->scratch, n, sizeof *g->next);
-  g->post = base_alloc_array(f->scratch, n, sizeof *g->post);
-  g->seen = base_alloc_array(f->scratch, n, sizeof *g->seen);
-  for (uint32_t e = 0; e < f->n_edges; e++)
-    g->first[f->edges[e] + 1]++;
-  for (uint32_t b = 0; b < n; b++)
-    g->first[b + 1] += g->first[b];
-  uint32_t *fill = base_alloc_array(f->scratch, n + 1, sizeof *fill);
-  memcpy(fill, g->first, (n + 1) * sizeof *fill);
-  for (uint32_t b = 0; b < n; b++)
-    for (uint32_t e = f->blocks[b].succ; e < f->blocks[b].succ + f->blocks[b].n_succ; e++)
-      g->pred[fill[f->edges[e]]++] = b;
-}
-
-/* Visits everything that leads to `root`, in post-order. */
-static void walk(reversed *g, uint32_t root) {
-  uint32_t depth = 0;
-  if (g->seen[root])
-    return;
-  g->seen[root] = 1;
-  g->stack[depth++] = root;
-  while (depth) {
-    uint32_t b = g->stack[depth - 1];
-    if (g->first[b] + g->next[b] < g->first[b + 1]) {
-      uint32_t p = g->pred[g->first[b] + g->next[b]++];
-      if (!g->seen[p]) {
-        g->seen[p] = 1;
-        g->stack[depth++] = p;
-      }
-    } else {
-      g->post[g->n_post++] = b;
-      depth--;
-    }
-  }
-}
-
+/* Where threads that part meet again. What can only trap is left out: nobody waits for those threads. */
 static void make_postdominators(flow *f) {
   uint32_t n = f->body->n_blocks;
-  reversed g = {0};
-  reverse(f, &g);
-  for (uint32_t b = n; b-- > 0;)
-    if (f->leaves[b])
-      walk(&g, b);
-  uint32_t known = g.n_post;
+  uint32_t *first = base_alloc_array(f->scratch, n + 1, sizeof *first);
   for (uint32_t b = 0; b < n; b++)
-    if (f->traps[b])
-      walk(&g, b);
-  g.n_post = known; /* left out */
-  for (uint32_t b = n; b-- > 0;)
-    if (!g.seen[b]) {
-      f->leaves[b] = true;
-      walk(&g, b);
-    }
-
-  uint32_t *number = base_alloc_array(f->scratch, n, sizeof *number);
-  uint32_t *parent = base_alloc_array(f->scratch, n + 1, sizeof *parent);
+    first[b] = f->blocks[b].succ;
+  first[n] = f->n_edges;
+  base_graph g = {.n = n, .first = first, .next = f->edges, .leaves = f->leaves};
+  const uint32_t *ipdom = base_postdominators(&g, f->traps, f->scratch, f->scratch);
   for (uint32_t b = 0; b < n; b++)
-    number[b] = PTX_NONE;
-  for (uint32_t i = 0; i < g.n_post; i++) {
-    number[g.post[i]] = g.n_post - i;
-    parent[g.n_post - i] = PTX_NONE;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = g.n_post; i-- > 0;) {
-      uint32_t b = g.post[i], idom = f->leaves[b] ? 0 : PTX_NONE;
-      for (uint32_t e = f->blocks[b].succ; e < f->blocks[b].succ + f->blocks[b].n_succ; e++) {
-        uint32_t s = number[f->edges[e]];
-        if (s != PTX_NONE && parent[s] != PTX_NONE)
-          idom = idom == PTX_NONE ? s : common(parent, idom, s);
-      }
-      if (parent[number[b]] != idom) {
-        parent[number[b]] = idom;
-        changed = true;
-      }
-    }
-  }
-  for (uint32_t i = 0; i < g.n_post; i++) {
-    uint32_t p = parent[g.n_post - i];
-    f->blocks[g.post[i]].ipdom = p == 0 || p == PTX_NONE ? PTX_NONE : g.post[g.n_post - p];
-  }
+    f->blocks[b].ipdom = ipdom[b];
 }
 
 void ptx_flow(ptx_body *body, const ptx_func *funcs, base_arena *arena, base_arena *scratch) {
