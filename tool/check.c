@@ -233,12 +233,14 @@ static int exit_code(const muster_report *r, const tool_options *o) {
 
 /* ------------------------------------------------------------------ the commands */
 
-static int with_report(const tool_options *o, int (*fill)(const tool_options *o, muster_report *r)) {
+static int with_report(const tool_options *o, int (*fill)(const tool_options *o)) {
   outputs to;
   muster_report *r = muster_report_new();
+  tool_options reported = *o;
+  reported.report = r;
   int code = TOOL_USAGE;
   if (read_outputs(o, &to) && check_words(o) && r && read_suppressions(o, r))
-    code = fill(o, r);
+    code = fill(&reported);
   if (code == TOOL_OK) {
     signal(SIGPIPE, SIG_IGN); /* nobody may be left to read it: the exit code tells all the same */
     code = write_report(r, o, &to);
@@ -249,15 +251,15 @@ static int with_report(const tool_options *o, int (*fill)(const tool_options *o,
   return code;
 }
 
-static int inspect(const tool_options *o, muster_report *r) {
-  return begin_summary(o, r) ? tool_run_reported(o, r) : TOOL_OURS;
+static int inspect(const tool_options *o) {
+  return begin_summary(o, o->report) ? tool_run(o) : TOOL_OURS;
 }
 
 int tool_check(const tool_options *o) {
   return with_report(o, inspect);
 }
 
-static int unite(const tool_options *o, muster_report *r) {
+static int unite(const tool_options *o) {
   if (o->n_rest == 0) {
     tool_error("no report to merge; see muster merge --help");
     return TOOL_USAGE;
@@ -268,7 +270,7 @@ static int unite(const tool_options *o, muster_report *r) {
     char *error = NULL;
     if (!tool_read_file(o->rest[i], &text, &bytes))
       return access(o->rest[i], F_OK) == 0 ? TOOL_CANNOT : TOOL_ABSENT;
-    bool good = muster_report_merge(r, (const char *)text, bytes, &error);
+    bool good = muster_report_merge(o->report, (const char *)text, bytes, &error);
     if (!good)
       tool_error("%s: %s", o->rest[i], error ? error : "out of memory");
     free(error);

@@ -89,11 +89,8 @@ static void entry(const char *left, const char *text, const char *default_text) 
 
 static void options(tool_command command) {
   enum {
-    RUN = 1 << TOOL_RUN,
-    CHECK = 1 << TOOL_CHECK,
-    MERGE = 1 << TOOL_MERGE,
-    INFO = 1 << TOOL_INFO,
-    PLAN = 1 << TOOL_PLAN
+#define COMMAND(id, name, summary) id = 1 << TOOL_##id,
+#include "commands.def"
   };
   static const struct {
     const char *section; /* or an option: */

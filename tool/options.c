@@ -14,11 +14,8 @@
 typedef enum kind { FLAG, TEXT, CHOICE, COUNT, NUMBER, SECONDS, DIM, LIST } kind;
 typedef enum who { TOOL, DEVICE, KERNEL } who;
 enum {
-  RUN = 1 << TOOL_RUN,
-  CHECK = 1 << TOOL_CHECK,
-  MERGE = 1 << TOOL_MERGE,
-  INFO = 1 << TOOL_INFO,
-  PLAN = 1 << TOOL_PLAN
+#define COMMAND(id, name, summary) id = 1 << TOOL_##id,
+#include "commands.def"
 };
 
 typedef struct row {

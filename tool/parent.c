@@ -96,7 +96,7 @@ static void show_progress(state *s) {
 
 /* A message into the report; of findings and counts, text is "ID REST". */
 static void report(state *s, const char *kind, const char *pid, const char *text) {
-  muster_report *r = s->child->report;
+  muster_report *r = s->options->report;
   char *rest, *error = NULL;
   unsigned long long id = strtoull(text, &rest, 10);
   rest += *rest == ' ';
@@ -140,7 +140,7 @@ static void message(state *s, char *packet, size_t bytes) {
     s->unmodelled |= strcmp(kinds[i].name, "unmodelled") == 0;
     s->failure |= strcmp(kinds[i].name, "failure") == 0;
     s->absent |= strcmp(kinds[i].name, "exec") == 0;
-    if (kinds[i].shown == REPORTED || (kinds[i].shown == IN_REPORT && s->child->report)) {
+    if (kinds[i].shown == REPORTED || (kinds[i].shown == IN_REPORT && s->options->report)) {
       char pid[32];
       snprintf(pid, sizeof pid, "%ld", strtol(packet + n, NULL, 10));
       report(s, kinds[i].name, pid, text);
@@ -365,12 +365,12 @@ static int exit_code(const state *s) {
   }
   int code = WEXITSTATUS(s->status);
   bool plain = code == 0 || (s->child->function && code == TOOL_LAUNCH_FAILED);
-  return plain && s->unmodelled && !s->child->report ? TOOL_OURS : code;
+  return plain && s->unmodelled && !s->options->report ? TOOL_OURS : code;
 }
 
 /* How the program ended goes into the report, unless it is muster that failed. */
 static int end_report(const state *s, const tool_options *o) {
-  muster_report *r = s->child->report;
+  muster_report *r = s->options->report;
   int code = exit_code(s);
   bool inside = s->child->function && !s->limit && !s->hang && WIFEXITED(s->status) &&
                 (code == TOOL_USAGE || code == TOOL_OURS || code == TOOL_CANNOT || code == TOOL_ABSENT);
@@ -441,7 +441,7 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
     close(session);
   /* Whoever reads our messages may go away; the program is to end all the same. */
   void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
-  if (c->report && !o->quiet && isatty(STDERR_FILENO))
+  if (o->report && !o->quiet && isatty(STDERR_FILENO))
     s.next_progress = now() + 1;
   if (c->seconds > 0)
     s.deadline = now() + c->seconds;
@@ -465,7 +465,7 @@ int tool_parent_run(const tool_child *c, const tool_options *o) {
   sigprocmask(SIG_SETMASK, &old, NULL);
   clear_progress(&s);
   signal(SIGPIPE, on_pipe);
-  int code = c->report ? end_report(&s, o) : exit_code(&s);
+  int code = o->report ? end_report(&s, o) : exit_code(&s);
   free(s.session);
   free(s.hang_text);
   return code;

@@ -38,17 +38,12 @@ int tool_with_module(const tool_options *o, int (*then)(const tool_options *o)) 
   return code;
 }
 
-static struct muster_report *report_of_kernel; /* tool_with_module hands on options only */
-
 static int kernel_in_child(const tool_options *o) {
   const char *file = o->shown ? o->shown : o->rest[0], *slash = strrchr(file, '/');
-  if (report_of_kernel && tool_has_suffix(file, ".ptx"))
-    muster_report_ptx(report_of_kernel, file);
-  tool_child child = {.function = tool_kernel,
-                      .watched = true,
-                      .seconds = o->time_limit,
-                      .name = slash ? slash + 1 : file,
-                      .report = report_of_kernel};
+  if (o->report && tool_has_suffix(file, ".ptx"))
+    muster_report_ptx(o->report, file);
+  tool_child child = {
+      .function = tool_kernel, .watched = true, .seconds = o->time_limit, .name = slash ? slash + 1 : file};
   return tool_parent_run(&child, o);
 }
 
@@ -62,10 +57,6 @@ static int run_kernel(const tool_options *o) {
 }
 
 int tool_run(const tool_options *o) {
-  return tool_run_reported(o, NULL);
-}
-
-int tool_run_reported(const tool_options *o, struct muster_report *report) {
   if ((o->gpu && !tool_profile_check(o->gpu)) || !tool_select_begin(o))
     return TOOL_USAGE;
   if (o->command == TOOL_RUN && !o->stats && (o->kernel_regex || o->has.launch_skip || o->has.launch_count)) {
@@ -75,7 +66,6 @@ int tool_run_reported(const tool_options *o, struct muster_report *report) {
                                                                             : "launch-count");
     return TOOL_USAGE;
   }
-  report_of_kernel = report;
   if (o->kernel)
     return run_kernel(o);
   if (o->n_rest == 0) {
@@ -92,11 +82,8 @@ int tool_run_reported(const tool_options *o, struct muster_report *report) {
   bool source = tool_has_suffix(name, ".cu");
   int code = source ? tool_compile(name, TOOL_EXECUTABLE, o, &made) : tool_program_find(name, &path);
   if (code == TOOL_OK) {
-    tool_child child = {.argv = o->rest,
-                        .path = source ? made : path,
-                        .watched = true,
-                        .seconds = o->time_limit,
-                        .report = report};
+    tool_child child = {
+        .argv = o->rest, .path = source ? made : path, .watched = true, .seconds = o->time_limit};
     code = tool_parent_run(&child, o);
   }
   tool_compile_clean(made);

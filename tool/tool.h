@@ -77,6 +77,7 @@ typedef struct tool_options {
   char **rest; /* what follows the options: PROGRAM ARGS... or FILE; ends with NULL */
   int n_rest;
   const char *shown; /* FILE as it was written, where `rest` names what was made of it; else NULL */
+  struct muster_report *report; /* what the inspection says goes there; NULL: muster run */
 } tool_options;
 
 /* Parses the words behind the command's name. TOOL_OK, or TOOL_USAGE having said why. */
@@ -107,19 +108,15 @@ typedef struct tool_child {
   char **argv;      /* with `path`: a program to execute ... */
   const char *path; /* ... found there */
   int (*function)(
-      const tool_options *o);   /* or: a function to run in the child; its result is the exit code */
-  bool watched;                 /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
-  double seconds;               /* time limit; 0: none */
-  const char *name;             /* of a function's process, in findings; NULL: muster */
-  struct muster_report *report; /* of muster check; NULL */
+      const tool_options *o); /* or: a function to run in the child; its result is the exit code */
+  bool watched;               /* gets a session, the stand-in libraries and MUSTER_OPTIONS */
+  double seconds;             /* time limit; 0: none */
+  const char *name;           /* of a function's process, in findings; NULL: muster */
 } tool_child;
-/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). With a
- * report, all that the inspection says goes there, and so does the program's own end: the exit code is then
- * TOOL_OK, or one of muster's own (2, 125, 126, 127) if there is nothing to report. */
+/* Runs the child to its end and returns the exit code that follows (the contract of `muster run`). With
+ * o->report, all that the inspection says goes there, and so does the program's own end: the exit code is
+ * then TOOL_OK, or one of muster's own (2, 125, 126, 127) if there is nothing to report. */
 int tool_parent_run(const tool_child *c, const tool_options *o);
-/* What `muster run` does with these options, or with a report what `muster check` does until it is written.
- */
-int tool_run_reported(const tool_options *o, struct muster_report *report);
 
 /* ------------------------------------------------------------------ select.c: which launches count */
 /* Reads --kernel-regex; false, having said why, if it is no regular expression. */
