@@ -88,7 +88,7 @@ demo_dot() {
 demo_group() {
   for blocks in 1 4; do
     $muster run --quiet --kernel normalise --grid "$blocks,8" --block 1024 --cooperative \
-      --arg random:u32:40000 --arg u32:8 --arg u32:5000 --arg u32:6 --arg zero:4096 --arg zero:1024 \
+      --arg random:u32:80000 --arg u32:8 --arg u32:5000 --arg u32:6 --arg zero:4096 --arg zero:1024 \
       --out "0:build/demo.rows.$blocks" examples/1-group-barrier/small_batch.cu
   done
   cmp build/demo.rows.1 build/demo.rows.4 &&
