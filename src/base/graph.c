@@ -78,12 +78,13 @@ uint32_t *base_postdominators(const base_graph *graph, const bool *lost, base_ar
   for (uint32_t k = 0; lost && k < n; k++)
     if (lost[k])
       walk(&g, k);
-  g.n_post = known; /* left out */
-  for (uint32_t k = n; k-- > 0;)
-    if (!g.seen[k]) {
-      leaves[k] = true;
-      walk(&g, k);
-    }
+  g.n_post = known;                                        /* left out */
+  for (int any = graph->may_leave == NULL; any < 2; any++) /* at last, those that only loop for ever */
+    for (uint32_t k = n; k-- > 0;)
+      if (!g.seen[k] && (any || graph->may_leave[k])) {
+        leaves[k] = true;
+        walk(&g, k);
+      }
 
   uint32_t *number = base_alloc_array(scratch, n, sizeof *number);
   uint32_t *parent = base_alloc_array(scratch, n + 1, sizeof *parent);

@@ -10,11 +10,12 @@
 #define BASE_NOWHERE UINT32_MAX
 
 /* Nodes 0 to n - 1; those behind k are next[first[k]] to next[first[k + 1] - 1]. leaves[k]: the way out leads
- * from k too. */
+ * from k too. may_leave[k] (NULL: nowhere): it does, and that counts only for nodes which have no other way
+ * out. */
 typedef struct base_graph {
   uint32_t n;
   const uint32_t *first, *next;
-  const bool *leaves;
+  const bool *leaves, *may_leave;
 } base_graph;
 
 /* The immediate post-dominator of each node, BASE_NOWHERE for the way out itself and where there is none, in

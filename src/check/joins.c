@@ -98,22 +98,27 @@ static void find_ways(graph *g) {
   }
 }
 
-/* Where ways that count meet again: those to blocks which only leave do not. */
+/* Where ways that count meet again: those to blocks which only leave do not, but out of a loop that has no
+ * others. */
 static void find_postdominators(graph *g) {
   uint32_t n = g->b->n_blocks, n_ways = 0;
   uint32_t *first = base_alloc_array(g->scratch, n + 1, sizeof *first);
   uint32_t *ways = base_alloc_array(g->scratch, g->b->n_edges, sizeof *ways);
   bool *leaves = base_alloc_array(g->scratch, n, sizeof *leaves);
+  bool *may_leave = base_alloc_array(g->scratch, n, sizeof *may_leave);
   for (uint32_t k = 0; k < n; k++) {
     first[k] = n_ways;
     for (uint32_t s = 0; s < g->b->blocks[k].n_succ; s++)
-      if (!g->leaves_only[successor(g, k, s)])
+      if (g->leaves_only[successor(g, k, s)])
+        may_leave[k] = true;
+      else
         ways[n_ways++] = successor(g, k, s);
     leaves[k] = n_ways == first[k];
   }
   first[n] = n_ways;
-  g->ipdom = base_postdominators(&(base_graph){.n = n, .first = first, .next = ways, .leaves = leaves}, NULL,
-                                 g->scratch, g->scratch);
+  base_graph ways_that_count = {
+      .n = n, .first = first, .next = ways, .leaves = leaves, .may_leave = may_leave};
+  g->ipdom = base_postdominators(&ways_that_count, NULL, g->scratch, g->scratch);
 }
 
 /* Calls back for each pair: whether `block` is come by is decided at the end of `branch`. */
