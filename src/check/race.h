@@ -264,14 +264,14 @@ typedef struct race_word {
 } race_word;
 
 /* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
-enum { RACE_APART = 8, RACE_COPIES = 64 };
+enum { RACE_COPIES = 64 };
 typedef struct race_first {
   uint64_t launch;
   uint32_t first, n;
-  uint32_t n_apart;
-  uint64_t apart[RACE_APART]; /* launches that began before */
-  uint64_t copies;            /* a bit for each of race.copies */
-  bool bulk;                  /* its kernel has bulk copies */
+  uint32_t n_apart, cap_apart;
+  uint64_t *apart; /* launches that began before */
+  uint64_t copies; /* a bit for each of race.copies */
+  bool bulk;       /* its kernel has bulk copies */
 } race_first;
 typedef struct race_copy {
   uint64_t address, bytes, order;
@@ -288,6 +288,7 @@ typedef struct race {
   bool failed;
   race_first *launches; /* by number */
   uint32_t n_launches, cap_launches, running;
+  uint32_t over;                 /* the host has waited for all before this one */
   race_copy copies[RACE_COPIES]; /* the latest */
   uint64_t n_copies;
   struct race_clusters *clusters;

@@ -310,6 +310,11 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b) {
   return true;
 }
 
+bool check_launch_over(check *c, uint64_t id) {
+  const stream *s = c->parts[CHECK_PART_stream];
+  return s->failed || number_of(s, id) <= s->floor;
+}
+
 /* ------------------------------------------------------------------ the part */
 
 static void *new(check *c) {
