@@ -88,6 +88,7 @@ typedef struct check_found {
 void check_report(check *c, const check_found *f);
 /* Whether that rule was broken in that kernel, as far as is known. */
 bool check_was_found(const check *c, muster_rule rule, const char *kernel);
+bool check_was_wrong(const check *c, const char *kernel); /* an error or a warning */
 /* Says once that something could not be judged. */
 void check_unjudged(check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool check_is_on(const check *c, muster_rule r);
@@ -115,6 +116,7 @@ void *check_part_new(check *c, size_t bytes);
   PART(stream)            \
   PART(race)              \
   PART(barrier)           \
+  PART(redundant)         \
   PART(grid)              \
   PART(warp)              \
   PART(progress)          \
@@ -130,6 +132,10 @@ enum {
       CHECK_N_PARTS
 };
 
+/* redundant.c: what is known of barriers over all launches and schedules; in the end it is told. */
+struct check_redundant *check_redundant_new(void);
+void check_redundant_free(struct check_redundant *t);
+void check_redundant_end(check *c);
 /* barrier.c: tells what it has found of threads that still run. */
 void check_barriers_flush(check *c);
 /* stream.c: whether launch (or copy) a is over before b begins, by the order of streams, whatever happened
@@ -177,6 +183,7 @@ struct check {
   struct check_places *places;
   struct check_select *select;
   struct check_findings *findings;
+  struct check_redundant *redundant;
   struct check_set *set; /* schedules: rerun.c */
   bool further;          /* a schedule other than the plain run is under way */
   check_unfair unfair;   /* it starts blocks as hardly a GPU would: a hang is only a note */
