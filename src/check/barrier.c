@@ -645,4 +645,12 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_barrier = {"barrier", SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, drop, event};
+const check_part check_part_barrier = {"barrier",
+                                       SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+                                       CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
+                                           CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) |
+                                           CHECK_TAKES(BRANCH) | CHECK_TAKES(CALL) | CHECK_TAKES(RETURN) |
+                                           CHECK_TAKES(EXIT),
+                                       new,
+                                       drop,
+                                       event};

@@ -487,5 +487,14 @@ void check_race_flush(check *c) {
   race_pairs_flush(c->parts[CHECK_PART_race]);
 }
 
-const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,
+const check_part check_part_race = {"race",
+                                    SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+                                    CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) |
+                                        CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN |
+                                        CHECK_TAKES(ACCESS) | CHECK_TAKES(FENCE) | CHECK_TAKES(ARRIVE) |
+                                        CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) | CHECK_TAKES(MBARRIER) |
+                                        CHECK_TAKES(COPY) | CHECK_TAKES(COLLECTIVE) | CHECK_TAKES(EXIT) |
+                                        CHECK_TAKES(HOST_COPY) | CHECK_TAKES(FREE),
+                                    new,
+                                    end,
                                     event};
