@@ -90,7 +90,7 @@ static void arrive(grid *p, member *m, const sim_access *a, uint32_t lane) {
 
 /* Of muster's groups; a slot is known once this block has opened it. */
 static bool at_slot(grid *p, const sim_access *a, uint32_t lane) {
-  uint64_t address = a->address[lane], read = a->read[lane][0], written = a->written[lane][0];
+  uint64_t address = a->address[lane], read = sim_value_read(a, lane), written = sim_value_written(a, lane);
   if (a->bytes != 8)
     return false;
   if ((uint32_t)read == MU_SLOT_MAGIC || (a->stored >> lane & 1 && (uint32_t)written == MU_SLOT_MAGIC)) {

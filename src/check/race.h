@@ -135,16 +135,19 @@ typedef struct race_cell {
 } race_cell;
 
 typedef struct race_line {
-  race_record *records;
-  race_cell *cells; /* of each 4 bytes, or NULL */
+  race_record *records; /* &one, if there is room for one */
+  race_cell *cells;     /* of each 4 bytes, or NULL */
   uint16_t n, capacity;
   bool syncs; /* a word of it carries a release */
-} race_line;
+  race_record one;
+} __attribute__((aligned(64))) race_line; /* a line of the host's cache */
 
 typedef struct race_shadow {
-  struct race_page **pages; /* hash by number */
-  uint32_t n_pages, n_slots;
-  struct race_page *last;
+  struct race_slot {
+    uint64_t number;
+    struct race_page *page; /* NULL: free */
+  } *slots;                 /* hash of pages by number */
+  uint32_t n_pages, n_slots, shift;
 } race_shadow;
 race_line *race_shadow_line(race_shadow *s, uint64_t address);       /* NULL: out of memory */
 race_line *race_shadow_peek(const race_shadow *s, uint64_t address); /* NULL: nobody touched it */

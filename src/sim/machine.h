@@ -475,6 +475,7 @@ typedef struct sim_run {
   const sim_watcher *watcher;
   bool yield;      /* a watcher asked for it */
   bool defines;    /* definedness is kept */
+  bool only_told;  /* the watcher chooses nothing, and no loop is probed: exec/told.c */
   uint64_t ticks;  /* how far its clock is ahead of its own instructions */
   sim_stats stats; /* its part of the device's */
   sim_fault fault;
@@ -646,10 +647,6 @@ bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, 
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
 bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
-/* straight.c: does it, told and all, if the lanes lie side by side and nothing is special; false: nothing was
- * done. */
-bool sim_load_straight(sim_run *r, const sim_op *o, const sim_moves *m);
-bool sim_store_straight(sim_run *r, const sim_op *o, const sim_moves *m);
 sim_select sim_select_atom;
 /* One atomic operation on memory; *old is what was there, *stored what is now. False: nothing was stored.
  * locked: others of this process may be at it too. */
