@@ -214,7 +214,7 @@ static bool in_cell(access *x, uint64_t line) {
   if (l->n && x->home && !x->block->launch.cluster[0])
     settle(l, x->block->base, x->block->bulk);
   for (uint32_t i = 0; i < l->n; i++)
-    if (!all_know(x->race, x->block, &l->records[i], x->warp))
+    if (!race_apart(&l->records[i], mine) && !all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
@@ -224,20 +224,33 @@ static bool in_cell(access *x, uint64_t line) {
   return race_cell_put(l, mine, word);
 }
 
-/* What most accesses meet: one access that says no more than this one, and is before it, or was the same
- * lanes' own. False: nothing was done. */
-static bool replaces(const access *x, race_line *l) {
+/* So many records of a line are looked through for others that lie apart. */
+enum { FEW = 16 };
+
+/* What most accesses meet: nobody, or one access to the same bytes that says no more than this one, and is
+ * before it, or was the same lanes' own. False: nothing was done. */
+static bool is_simple(const access *x, race_line *l) {
   const race_record *mine = &x->record;
-  race_record *old = l->records;
-  if (l->n != 1 || l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) ||
-      old->flags & (RACE_STRONG | RACE_IN_ASYNC) || (old->flags & ~mine->flags & RACE_WRITES) ||
-      old->lanes & ~mine->lanes || old->base != mine->base || old->stride != mine->stride ||
-      old->bytes != mine->bytes || mine->stride < mine->bytes)
+  race_record *same = NULL;
+  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > FEW ||
+      (x->block->copies && !x->home) ||
+      (mine->flags & RACE_WRITES && mine->stride < mine->bytes && mine->lanes & (mine->lanes - 1)))
     return false;
-  if (!(old->block == mine->block && old->warp == mine->warp) && !all_know(x->race, x->block, old, x->warp))
-    return false;
-  *old = *mine;
-  return true;
+  for (uint32_t i = 0; i < l->n; i++) {
+    race_record *old = &l->records[i];
+    if (race_apart(old, mine))
+      continue;
+    if (same || old->flags & (RACE_STRONG | RACE_IN_ASYNC) || old->flags & ~mine->flags & RACE_WRITES ||
+        old->lanes & ~mine->lanes || old->base != mine->base || old->stride != mine->stride ||
+        old->bytes != mine->bytes)
+      return false;
+    if (!(old->block == mine->block && old->warp == mine->warp) && !all_know(x->race, x->block, old, x->warp))
+      return false;
+    same = old;
+  }
+  if (same)
+    *same = *mine;
+  return same || (l->n < FEW && race_line_add(l, mine));
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -252,7 +265,7 @@ static void in_line(access *x, uint64_t line) {
     return;
   }
   __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
-  if (replaces(x, l))
+  if (is_simple(x, l))
     return;
   if (x->home && !x->block->launch.cluster[0])
     settle(l, x->block->base, x->block->bulk);
@@ -260,6 +273,8 @@ static void in_line(access *x, uint64_t line) {
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
+    if (race_apart(old, mine))
+      continue;
     bool known = all_know(x->race, x->block, old, x->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
       known = meet(x, l, old, line) && !(old->block == mine->block && old->warp == mine->warp);
@@ -361,26 +376,52 @@ static bool is_regular(const sim_access *a, uint64_t *base, int32_t *stride) {
   const uint64_t *at = a->address;
   uint32_t lanes = a->who->lanes, first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
   int64_t apart = 0;
-  uint64_t differs = 0;
   if (a->rank)
     return false;
   if (rest) {
     uint32_t second = (uint32_t)__builtin_ctz(rest);
-    apart = (int64_t)(at[second] - at[first]) / (int64_t)(second - first);
+    apart = (int64_t)(at[second] - at[first]);
+    if (second - first > 1)
+      apart /= (int64_t)(second - first);
     if (apart < -128 || apart > 127)
       return false;
   }
   *stride = (int32_t)apart;
   *base = at[first] - (uint64_t)(apart * first);
-  for (uint32_t left = rest; left; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    differs |= at[i] ^ (*base + (uint64_t)(apart * i));
+  for (; rest; rest &= rest - 1)
+    if (at[__builtin_ctz(rest)] != *base + (uint64_t)(apart * __builtin_ctz(rest)))
+      return false;
+  return true;
+}
+
+/* Atomics for cells that lie scattered, each in a line of which nothing else is known: the lanes that were
+ * not so simple. */
+static uint32_t in_cells(access *x, uint32_t lanes) {
+  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+  const race_record *mine = &x->record;
+  race_cell cell = race_cell_of(mine, 0);
+  uint32_t left = 0;
+  for (uint32_t each = lanes; each; each &= each - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(each);
+    uint64_t at = x->a->address[i];
+    const race_line *l = race_shadow_peek(shadow, at);
+    race_cell *c = l && l->cells ? &l->cells[at % RACE_LINE / 4] : NULL;
+    if (!c || l->n || l->syncs || at % mine->bytes ||
+        (c->lane_bytes && (c->lane_bytes % 4u != mine->bytes / 4u || c->level < mine->level))) {
+      left |= UINT32_C(1) << i;
+      continue;
+    }
+    *c = cell;
+    c->lane_bytes = (uint8_t)(i * 4 + mine->bytes / 4u);
   }
-  return !differs;
+  return left;
 }
 
 static void each_alone(access *x, uint32_t lanes) {
   x->record.stride = 0;
+  if (!x->strong_work && x->record.flags & RACE_STRONG && !x->a->rank &&
+      (x->a->bytes == 4 || x->a->bytes == 8))
+    lanes = in_cells(x, lanes);
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     uint64_t at = x->a->address[i];
@@ -424,13 +465,13 @@ static void on_access(race *r, const sim_event *e) {
                            .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
                                               (weak ? 0 : RACE_STRONG) |
                                               (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
-  if (a->writes)
+  if (a->writes && !a->reads)
     values(&x);
   x.strong_work = !weak;
   if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
     bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */
-    for (uint32_t left = a->who->lanes; left && !fenced; left &= left - 1)
-      fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
+    for (uint32_t left = a->who->lanes & w->own; left && !fenced; left &= left - 1)
+      fenced = w->lanes[__builtin_ctz(left)]->fence[0];
     x.strong_work = fenced;
   }
   uint64_t base = a->base;

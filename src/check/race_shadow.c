@@ -11,11 +11,7 @@
 
 #include "check/race.h"
 
-enum { PAGE_LINES = 32, MOST = 24 };
-
-typedef struct race_page {
-  race_line lines[PAGE_LINES];
-} race_page;
+enum { MOST = 24 };
 
 /* The slot of a page, or the free one where it would be. There always is one. */
 static struct race_slot *slot(const race_shadow *s, uint64_t number) {
@@ -26,9 +22,9 @@ static struct race_slot *slot(const race_shadow *s, uint64_t number) {
 }
 
 static bool grow(race_shadow *s) {
-  race_shadow more = {.n_pages = s->n_pages,
-                      .n_slots = s->n_slots ? s->n_slots * 4 : 16,
-                      .shift = s->n_slots ? s->shift - 2 : 60};
+  race_shadow more = *s;
+  more.n_slots = s->n_slots ? s->n_slots * 4 : 16;
+  more.shift = s->n_slots ? s->shift - 2 : 60;
   more.slots = calloc(more.n_slots, sizeof *more.slots);
   if (!more.slots)
     return false;
@@ -41,29 +37,30 @@ static bool grow(race_shadow *s) {
 }
 
 static race_page *add_page(race_shadow *s, uint64_t number) {
-  if (s->n_pages * 2 >= s->n_slots && !grow(s))
+  if (number >= RACE_LOW_PAGES && s->n_pages * 2 >= s->n_slots && !grow(s))
     return NULL;
   race_page *p = aligned_alloc(sizeof(race_line), sizeof *p);
   if (!p)
     return NULL;
   memset(p, 0, sizeof *p);
+  if (number < RACE_LOW_PAGES)
+    return s->low[number] = p;
   *slot(s, number) = (struct race_slot){number, p};
   s->n_pages++;
   return p;
 }
 
-race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
-  uint64_t line = address / RACE_LINE;
-  race_page *p = s->n_slots ? slot(s, line / PAGE_LINES)->page : NULL;
-  return p ? &p->lines[line % PAGE_LINES] : NULL;
+race_page *race_shadow_page(const race_shadow *s, uint64_t number) {
+  return s->n_slots ? slot(s, number)->page : NULL;
 }
 
 race_line *race_shadow_line(race_shadow *s, uint64_t address) {
+  race_line *l = race_shadow_peek(s, address);
+  if (l)
+    return l;
   uint64_t line = address / RACE_LINE;
-  race_page *p = s->n_slots ? slot(s, line / PAGE_LINES)->page : NULL;
-  if (!p && !(p = add_page(s, line / PAGE_LINES)))
-    return NULL;
-  return &p->lines[line % PAGE_LINES];
+  race_page *p = add_page(s, line / RACE_PAGE_LINES);
+  return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
 }
 
 static void forget(race_line *l) {
@@ -77,17 +74,22 @@ static void forget(race_line *l) {
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
   uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
   for (uint32_t i = 0; i < s->n_slots; i++)
-    for (uint32_t k = 0; k < PAGE_LINES && s->slots[i].page; k++)
-      if (s->slots[i].number * PAGE_LINES + k >= from && s->slots[i].number * PAGE_LINES + k < to)
+    for (uint32_t k = 0; k < RACE_PAGE_LINES && s->slots[i].page; k++)
+      if (s->slots[i].number * RACE_PAGE_LINES + k >= from && s->slots[i].number * RACE_PAGE_LINES + k < to)
         forget(&s->slots[i].page->lines[k]);
 }
 
+static void page_free(race_page *p) {
+  for (int k = 0; k < RACE_PAGE_LINES && p; k++)
+    forget(&p->lines[k]);
+  free(p);
+}
+
 void race_shadow_free(race_shadow *s) {
-  for (uint32_t i = 0; i < s->n_slots; i++) {
-    for (int k = 0; k < PAGE_LINES && s->slots[i].page; k++)
-      forget(&s->slots[i].page->lines[k]);
-    free(s->slots[i].page);
-  }
+  for (uint32_t i = 0; i < RACE_LOW_PAGES; i++)
+    page_free(s->low[i]);
+  for (uint32_t i = 0; i < s->n_slots; i++)
+    page_free(s->slots[i].page);
   free(s->slots);
   *s = (race_shadow){0};
 }
@@ -194,12 +196,21 @@ static bool more_room(race_line *l) {
   return true;
 }
 
+bool race_line_add(race_line *l, const race_record *r) {
+  if (l->n == l->capacity && !more_room(l))
+    return false;
+  l->records[l->n++] = *r;
+  return true;
+}
+
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
   uint32_t kept = 0, concurrent = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
     bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
     bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
+    if (supersedes && race_apart(old, r))
+      supersedes = false;
     if (supersedes && i < 64 && *ordered >> i & 1)
       old->lanes &= ~covered(old, r);
     else if (supersedes && same_warp)
@@ -218,24 +229,25 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
     memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
     l->n--;
   }
-  if (l->n == l->capacity && !more_room(l))
-    return false;
-  l->records[l->n++] = *r;
-  return true;
+  return race_line_add(l, r);
 }
 
 /* ------------------------------------------------------------------ cells */
 
+race_cell race_cell_of(const race_record *r, uint32_t lane) {
+  return (race_cell){.block = r->block,
+                     .time = r->time,
+                     .site = r->site,
+                     .warp = r->warp,
+                     .level = r->level,
+                     .flags = r->flags,
+                     .lane_bytes = (uint8_t)(lane * 4 + r->bytes / 4)};
+}
+
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
   if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
     return false;
-  l->cells[word] = (race_cell){.block = r->block,
-                               .time = r->time,
-                               .site = r->site,
-                               .warp = r->warp,
-                               .level = r->level,
-                               .flags = r->flags,
-                               .lane_bytes = (uint8_t)((uint32_t)__builtin_ctz(r->lanes) * 4 + r->bytes / 4)};
+  l->cells[word] = race_cell_of(r, (uint32_t)__builtin_ctz(r->lanes));
   return true;
 }
 

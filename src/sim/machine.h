@@ -603,6 +603,7 @@ void sim_workers_sum(const sim_workers *w, sim_stats *out);
 
 /* What an access does, for whoever does not have it compiled into a handler. In an op of memory, a is the
  * place of the address, x an offset to it, y a sim_access_flag, more a sim_moves. */
+typedef void sim_atom_fn(const sim_op *o, sim_ctx *c, void *found, void *left);
 typedef struct sim_moves {
   uint8_t
       space; /* as the instruction says; of a function's parameters and results LOCAL, of a kernel's PARAM */
@@ -615,6 +616,7 @@ typedef struct sim_moves {
   uint32_t places[8];           /* registers that are loaded or stored, or an atomic's operand b */
   uint32_t compare;    /* atom.cas: its operand c is what is stored, b what is compared; place of c */
   uint32_t results[8]; /* of an atomic; SIM_NOWHERE: none */
+  sim_atom_fn *told;   /* does an atomic at r->pointer, and says what each lane found and left there; NULL */
 } sim_moves;
 
 enum {
