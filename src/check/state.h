@@ -98,9 +98,16 @@ static inline bool check_is_on(const check *c, muster_rule r);
  * Each part is a struct of its own behind a pointer; `new` returns NULL if memory ran out, `free` takes NULL.
  */
 
+/* Events that a part takes, as a set. An access without order, which most are, is one of its own:
+ * CHECK_PLAIN; ACCESS are the others, and all atomics. */
+#define CHECK_TAKES(kind) (UINT32_C(1) << SIM_EVENT_##kind)
+#define CHECK_PLAIN_ACCESS SIM_EVENTS
+#define CHECK_TAKES_PLAIN (UINT32_C(1) << CHECK_PLAIN_ACCESS)
+
 typedef struct check_part {
   const char *name;
   uint32_t watch; /* SIM_WATCH_... that it needs */
+  uint32_t takes; /* CHECK_TAKES_... */
   void *(*new)(check *c);
   void (*free)(void *part);
   sim_answer (*event)(void *part, const sim_event *e);
@@ -178,8 +185,9 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
-  void *plain[CHECK_N_PARTS]; /* those of the plain run, while a further schedule has its own */
-  bool start_order_chosen;    /* blocks of the run at hand did not start in the order of their index */
+  uint32_t takers[SIM_EVENTS + 1]; /* of each kind of event: a bit for each part that takes it */
+  void *plain[CHECK_N_PARTS];      /* those of the plain run, while a further schedule has its own */
+  bool start_order_chosen;         /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_select *select;
   struct check_findings *findings;
