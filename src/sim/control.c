@@ -195,8 +195,7 @@ static const sim_op *stop(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 void sim_make_stop(sim_op *op) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = stop;
+  sim_use_one(op, stop);
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -471,13 +470,8 @@ static const sim_op *end(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
-static void set_all(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
-}
-
 void sim_make_return(sim_op *op, const sim_func *f) {
-  set_all(op, f->decl->entry ? end : leave);
+  sim_use_one(op, f->decl->entry ? end : leave);
 }
 
 static pass make_pass(sim_build *w, const ptx_body *b, const ptx_operand *o, const ptx_var *formal) {
@@ -537,7 +531,7 @@ static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     if (sim_operand_bits(b, callee) != 64)
       return false;
   }
-  set_all(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
+  sim_use_one(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
   return true;
 }
 
@@ -570,7 +564,7 @@ static const sim_op *unmodelled(const sim_op *o, sim_ctx *c) {
                          (const char *)o->more);
 }
 void sim_make_unmodelled(sim_op *op) {
-  set_all(op, unmodelled);
+  sim_use_one(op, unmodelled);
 }
 
 static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
@@ -587,7 +581,7 @@ static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
 void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset) {
   op->a = base;
   op->imm = offset;
-  set_all(op, local_address);
+  sim_use_one(op, local_address);
 }
 
 static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -601,7 +595,7 @@ static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   *BASE_PUSH(&w->code->arena, w->f->tables, w->f->n_tables, w->f->cap_tables) = t;
   op->more = t;
   w->blocks = true;
-  set_all(op, brx);
+  sim_use_one(op, brx);
 }
 
 bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -615,13 +609,13 @@ bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     sim_make_return(op, w->f);
     break;
   case PTX_OP_exit_ctl:
-    set_all(op, end);
+    sim_use_one(op, end);
     break;
   case PTX_OP_trap_ctl:
-    set_all(op, trap);
+    sim_use_one(op, trap);
     break;
   case PTX_OP_brkpt_ctl:
-    set_all(op, brkpt);
+    sim_use_one(op, brkpt);
     break;
   case PTX_OP_pmevent_ctl: /* counts events for a profiler: hardware that a program cannot see */
     return true;

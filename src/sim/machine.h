@@ -268,6 +268,12 @@ _Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *form
 /* Selectors of src/sim itself, asked before those of the level. */
 sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy,
     sim_select_mbarrier, sim_select_address;
+/* One handler for every way to run. */
+static inline bool sim_use_one(sim_op *op, sim_fn *fn) {
+  for (int k = 0; k < SIM_WAYS; k++)
+    op->fn[k] = fn;
+  return true;
+}
 /* control.c: ops that the decoder makes itself. */
 void sim_make_branch(sim_op *op, uint32_t pred); /* target, orders and direction are the decoder's */
 void sim_make_guard(sim_op *op, uint32_t pred);
