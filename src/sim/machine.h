@@ -400,6 +400,7 @@ typedef struct sim_block {
   uint32_t shared_bytes;
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
+  uint32_t open; /* barriers that somebody has arrived at */
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
   struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
