@@ -61,6 +61,46 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   return NULL;
 }
 
+/* A branch around a few instructions that neither wait nor part lanes (o->d of them): lanes `on` carry them
+ * out while the others stand still, without becoming a unit of their own. False: a fault. */
+static bool masked_body(sim_run *r, const sim_op *o, uint32_t on) {
+  sim_ctx *c = &r->ctx;
+  sim_mask_set(r, on);
+  for (const sim_op *p = o + 1; p != o->target;) {
+    p = p->fn[SIM_MASKED](p, c);
+    if (!p)
+      return false;
+  }
+  r->warp_insns += o->d;
+  r->thread_insns += o->d * r->lanes;
+  return true;
+}
+
+static const sim_op *around_full(sim_run *r, const sim_op *o, uint32_t taken) {
+  sim_ctx *c = &r->ctx;
+  uint32_t mask = c->mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  c->mask = mask;
+  r->lanes = sim_count(mask);
+  return o->target + o->c;
+}
+
+static const sim_op *around_masked(sim_run *r, const sim_op *o, uint32_t taken) {
+  uint32_t mask = r->ctx.mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  sim_mask_set(r, mask);
+  if (r->depth_key + o->x < r->other_key)
+    return o->target;
+  sim_unit_at(r->unit, o->target, o->x);
+  return NULL;
+}
+
 static const sim_op *always_full(const sim_op *o, sim_ctx *c) {
   return go_full(sim_run_of(c), o);
 }
@@ -74,13 +114,15 @@ static const sim_op *branch_full(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_full(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_full(r, o) : o->d ? around_full(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_masked(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_masked(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_masked(r, o) : o->d ? around_masked(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;

@@ -247,6 +247,7 @@ struct sim_build {
   const sim_level *level;
   bool blocks; /* the op at work may wait or part lanes */
   bool in_prologue;
+  uint8_t *breaks;                /* of instruction: it may wait or part lanes, or they meet there */
   uint32_t at;                    /* the instruction at work */
   struct sim_constant *constants; /* a hash of those made so far */
   uint32_t n_constants, cap_constants;
