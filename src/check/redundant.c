@@ -528,7 +528,15 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_redundant = {"redundant", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, drop, event};
+const check_part check_part_redundant = {"redundant",
+                                         SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                         CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(BLOCK) |
+                                             CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
+                                             CHECK_TAKES(FENCE) | CHECK_TAKES(MBARRIER) | CHECK_TAKES(COPY) |
+                                             CHECK_TAKES(HEAP) | CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE),
+                                         new,
+                                         drop,
+                                         event};
 
 /* ------------------------------------------------------------------ in the end */
 

@@ -78,6 +78,7 @@ static void let_go(sim_run *r, sim_block *b, uint32_t number) {
   r->warp = warp, r->unit = unit;
   bar->have = bar->popc = bar->want = 0;
   bar->phase++;
+  b->open &= ~(UINT32_C(1) << number);
 }
 
 static bool complete(const sim_block *b, const sim_barrier *bar) {
@@ -86,9 +87,9 @@ static bool complete(const sim_block *b, const sim_barrier *bar) {
 }
 
 void sim_barriers_exit(sim_run *r, sim_block *b) {
-  for (uint32_t k = 0; k < SIM_BARRIERS; k++)
-    if (b->barriers[k].have && complete(b, &b->barriers[k]))
-      let_go(r, b, k);
+  SIM_EACH(k, b->open)
+  if (complete(b, &b->barriers[k]))
+    let_go(r, b, k);
 }
 
 /* Lanes of the unit that name the same barrier and count as the first; the others stay for a turn of their
@@ -131,6 +132,7 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
     sim_probe_spoil(r->probe);
   if (!bar->have)
     bar->want = count;
+  b->open |= UINT32_C(1) << number;
   bar->have += (uint32_t)r->lanes;
   bar->lanes[r->warp->index] |= c->mask;
   if (o->x >= BAR_RED_POPC)

@@ -61,6 +61,46 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   return NULL;
 }
 
+/* A branch around a few instructions that neither wait nor part lanes (o->d of them): lanes `on` carry them
+ * out while the others stand still, without becoming a unit of their own. False: a fault. */
+static bool masked_body(sim_run *r, const sim_op *o, uint32_t on) {
+  sim_ctx *c = &r->ctx;
+  sim_mask_set(r, on);
+  for (const sim_op *p = o + 1; p != o->target;) {
+    p = p->fn[SIM_MASKED](p, c);
+    if (!p)
+      return false;
+  }
+  r->warp_insns += o->d;
+  r->thread_insns += o->d * r->lanes;
+  return true;
+}
+
+static const sim_op *around_full(sim_run *r, const sim_op *o, uint32_t taken) {
+  sim_ctx *c = &r->ctx;
+  uint32_t mask = c->mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  c->mask = mask;
+  r->lanes = sim_count(mask);
+  return o->target + o->c;
+}
+
+static const sim_op *around_masked(sim_run *r, const sim_op *o, uint32_t taken) {
+  uint32_t mask = r->ctx.mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  sim_mask_set(r, mask);
+  if (r->depth_key + o->x < r->other_key)
+    return o->target;
+  sim_unit_at(r->unit, o->target, o->x);
+  return NULL;
+}
+
 static const sim_op *always_full(const sim_op *o, sim_ctx *c) {
   return go_full(sim_run_of(c), o);
 }
@@ -74,13 +114,15 @@ static const sim_op *branch_full(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_full(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_full(r, o) : o->d ? around_full(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_masked(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_masked(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_masked(r, o) : o->d ? around_masked(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
@@ -195,8 +237,7 @@ static const sim_op *stop(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 void sim_make_stop(sim_op *op) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = stop;
+  sim_use_one(op, stop);
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -471,13 +512,8 @@ static const sim_op *end(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
-static void set_all(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
-}
-
 void sim_make_return(sim_op *op, const sim_func *f) {
-  set_all(op, f->decl->entry ? end : leave);
+  sim_use_one(op, f->decl->entry ? end : leave);
 }
 
 static pass make_pass(sim_build *w, const ptx_body *b, const ptx_operand *o, const ptx_var *formal) {
@@ -539,7 +575,7 @@ static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     if (sim_operand_bits(b, callee) != 64)
       return false;
   }
-  set_all(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
+  sim_use_one(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
   return true;
 }
 
@@ -572,7 +608,7 @@ static const sim_op *unmodelled(const sim_op *o, sim_ctx *c) {
                          (const char *)o->more);
 }
 void sim_make_unmodelled(sim_op *op) {
-  set_all(op, unmodelled);
+  sim_use_one(op, unmodelled);
 }
 
 static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
@@ -589,7 +625,7 @@ static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
 void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset) {
   op->a = base;
   op->imm = offset;
-  set_all(op, local_address);
+  sim_use_one(op, local_address);
 }
 
 static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -603,7 +639,7 @@ static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   *BASE_PUSH(&w->code->arena, w->f->tables, w->f->n_tables, w->f->cap_tables) = t;
   op->more = t;
   w->blocks = true;
-  set_all(op, brx);
+  sim_use_one(op, brx);
 }
 
 bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -617,13 +653,13 @@ bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     sim_make_return(op, w->f);
     break;
   case PTX_OP_exit_ctl:
-    set_all(op, end);
+    sim_use_one(op, end);
     break;
   case PTX_OP_trap_ctl:
-    set_all(op, trap);
+    sim_use_one(op, trap);
     break;
   case PTX_OP_brkpt_ctl:
-    set_all(op, brkpt);
+    sim_use_one(op, brkpt);
     break;
   case PTX_OP_pmevent_ctl: /* counts events for a profiler: hardware that a program cannot see */
     return true;

@@ -240,10 +240,24 @@ static void order_blocks(sim_func *f) {
   }
 }
 
+/* How many instructions a branch goes around, if lanes may carry them out while the others of their unit
+ * stand still: a few, of which none waits, parts lanes, or is where lanes meet. Else 0. */
+static uint32_t maskable(const sim_build *w, const sim_op *branch, uint32_t target) {
+  enum { MOST = 16 };
+  uint32_t first = branch->insn + 1;
+  if (branch->a == SIM_NOWHERE || target <= first || target - first > MOST)
+    return 0;
+  for (uint32_t n = first; n < target; n++)
+    if (w->breaks[n])
+      return 0;
+  return target - first;
+}
+
 static void fix_targets(sim_build *w) {
   sim_func *f = w->f;
   for (uint32_t k = 0; k < w->n_fixups; k++) {
     sim_op *op = &f->ops[w->fixups[k]];
+    op->d = maskable(w, op, (uint32_t)op->imm);
     op->target = &f->ops[f->op_of[op->imm]];
     op->c = sim_is_join(op->target);
   }
@@ -274,6 +288,7 @@ static void decode_func(sim_build *w) {
   }
   f->op_of = base_alloc_array(&w->code->arena, b->n_insns + 2, sizeof *f->op_of);
   uint8_t *join = base_alloc_array(&w->code->arena, b->n_blocks + 1, 1);
+  w->breaks = base_alloc_array(&w->code->arena, b->n_insns + 1, 1);
   mark_joins(b, join);
   sim_op last = {.insn = b->n_insns ? b->n_insns - 1 : 0};
   for (uint32_t k = 0; k < b->n_blocks; k++) {
@@ -283,17 +298,17 @@ static void decode_func(sim_build *w) {
       f->op_of[n] = f->n_ops;
       if (!reachable)
         continue;
-      if (n == block->first && join[k])
+      bool around = n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks; /* the instruction before */
+      bool meet = around || (n == block->first && join[k]);
+      if (meet)
         put_join(w, n);
-      else if (n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks &&
-               b->insns[n - 1].op != PTX_OP_bra_ctl)
-        put_join(w, n); /* lanes went around the instruction before */
       w->blocks = false;
       w->at = n;
       if (f->hoisted[n])
         put_hoisted(w, n);
       else
         put_insn(w, n);
+      w->breaks[n] = meet || w->blocks || b->insns[n].op == PTX_OP_bra_ctl;
     }
   }
   f->op_of[b->n_insns] = f->n_ops;

@@ -86,9 +86,10 @@ static inline void sim_pred_set(const sim_ctx *c, uint32_t place, uint32_t value
 }
 
 /* ---- handlers from expressions ----
- * Each defines name_full and name_masked. D, A, B, C are the types of a lane in memory: uint32_t, int32_t,
- * float for 4-byte places, uint64_t, int64_t, double for 8-byte ones. The expression sees a, b, c as values
- * of those types, and the op as o. */
+ * Each defines name_full and name_masked. D, A, B, C, E are the types of a lane in memory:
+ * uint32_t, int32_t, float for 4-byte places, uint64_t, int64_t, double for 8-byte ones. The expression sees
+ * a, b, c, e (the fourth operand, whose place is in o->x) as values of those types, and the op as o.
+ * SIM_LANES1..4 have statements before and after the loop over the lanes as well. */
 #if defined(__clang__)
 /* whether a loop becomes vector code is a matter of speed, not of right and wrong */
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -97,114 +98,59 @@ static inline void sim_pred_set(const sim_ctx *c, uint32_t place, uint32_t value
 #define SIM_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#define SIM_HANDLER1(name, D, A, expr)                                \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      d_[i] = (D)(expr);                                              \
-    }                                                                 \
-    return o + 1;                                                     \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const uint32_t *on_ = ctx->lane;                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      D r_ = (D)(expr);                                               \
-      d_[i] = on_[i] ? r_ : d_[i];                                    \
-    }                                                                 \
-    return o + 1;                                                     \
+/* on_: lanes that may be written, or NULL: all. */
+#define SIM_LANES_(n, name, D, pointers, values, before, after, expr)                                  \
+  static inline __attribute__((always_inline)) void name##_lanes(const sim_op *o, const uint32_t *on_, \
+                                                                 D *d_ pointers) {                     \
+    (void)o;                                                                                           \
+    before;                                                                                            \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                                              \
+      values D r_ = (D)(expr);                                                                         \
+      d_[i] = !on_ || on_[i] ? r_ : d_[i];                                                             \
+    }                                                                                                  \
+    after;                                                                                             \
+  }                                                                                                    \
+  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {                                    \
+    name##_lanes(o, NULL, sim_at(ctx, o->d) SIM_AT##n);                                                \
+    return o + 1;                                                                                      \
+  }                                                                                                    \
+  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {                                  \
+    name##_lanes(o, ctx->lane, sim_at(ctx, o->d) SIM_AT##n);                                           \
+    return o + 1;                                                                                      \
   }
+#define SIM_AT1 , sim_at(ctx, o->a)
+#define SIM_AT2 SIM_AT1, sim_at(ctx, o->b)
+#define SIM_AT3 SIM_AT2, sim_at(ctx, o->c)
+#define SIM_AT4 SIM_AT3, sim_at(ctx, o->x)
+#define SIM_COMMA ,
+#define SIM_LANES1(name, D, A, before, after, expr) \
+  SIM_LANES_(1, name, D, SIM_COMMA const A *a_, A a = a_[i];, before, after, expr)
+#define SIM_LANES2(name, D, A, B, before, after, expr)                                          \
+  SIM_LANES_(2, name, D, SIM_COMMA const A *a_ SIM_COMMA const B *b_, A a = a_[i]; B b = b_[i]; \
+             , before, after, expr)
+#define SIM_LANES3(name, D, A, B, C, before, after, expr)                                                \
+  SIM_LANES_(3, name, D, SIM_COMMA const A *a_ SIM_COMMA const B *b_ SIM_COMMA const C *c_, A a = a_[i]; \
+             B b = b_[i]; C c = c_[i];, before, after, expr)
+#define SIM_LANES4(name, D, A, B, C, E, before, after, expr)                                          \
+  SIM_LANES_(4, name, D,                                                                              \
+             SIM_COMMA const A *a_ SIM_COMMA const B *b_ SIM_COMMA const C *c_ SIM_COMMA const E *e_, \
+             A a = a_[i];                                                                             \
+             B b = b_[i]; C c = c_[i]; E e = e_[i];, before, after, expr)
+#define SIM_NOTHING
+#define SIM_HANDLER1(name, D, A, expr) SIM_LANES1(name, D, A, SIM_NOTHING, SIM_NOTHING, expr)
+#define SIM_HANDLER2(name, D, A, B, expr) SIM_LANES2(name, D, A, B, SIM_NOTHING, SIM_NOTHING, expr)
+#define SIM_HANDLER3(name, D, A, B, C, expr) SIM_LANES3(name, D, A, B, C, SIM_NOTHING, SIM_NOTHING, expr)
 
-#define SIM_HANDLER2(name, D, A, B, expr)                             \
+/* The same from a statement that does the work for one warp and sees o, ctx, and whether it is `full`. */
+#define SIM_HANDLER(name, work)                                       \
   static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const B *b_ = sim_at(ctx, o->b);                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      B b = b_[i];                                                    \
-      d_[i] = (D)(expr);                                              \
-    }                                                                 \
+    enum { full = 1 };                                                \
+    work;                                                             \
     return o + 1;                                                     \
   }                                                                   \
   static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const B *b_ = sim_at(ctx, o->b);                                  \
-    const uint32_t *on_ = ctx->lane;                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      B b = b_[i];                                                    \
-      D r_ = (D)(expr);                                               \
-      d_[i] = on_[i] ? r_ : d_[i];                                    \
-    }                                                                 \
-    return o + 1;                                                     \
-  }
-
-#define SIM_HANDLER3(name, D, A, B, C, expr)                          \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const B *b_ = sim_at(ctx, o->b);                                  \
-    const C *c_ = sim_at(ctx, o->c);                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      B b = b_[i];                                                    \
-      C c = c_[i];                                                    \
-      d_[i] = (D)(expr);                                              \
-    }                                                                 \
-    return o + 1;                                                     \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const B *b_ = sim_at(ctx, o->b);                                  \
-    const C *c_ = sim_at(ctx, o->c);                                  \
-    const uint32_t *on_ = ctx->lane;                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      B b = b_[i];                                                    \
-      C c = c_[i];                                                    \
-      D r_ = (D)(expr);                                               \
-      d_[i] = on_[i] ? r_ : d_[i];                                    \
-    }                                                                 \
-    return o + 1;                                                     \
-  }
-
-/* A comparison, into predicate d and, if it is somewhere, its opposite into e. bool_op, if the instruction
- * has one, is in o->x (PTX_BOOL_*, or 0) and its predicate in o->c. */
-static inline void sim_compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
-  uint32_t n = ~r;
-  if (o->x) {
-    uint32_t q = sim_pred(ctx, o->c);
-    r = o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
-    n = o->x == PTX_BOOL_AND ? n & q : o->x == PTX_BOOL_OR ? n | q : n ^ q;
-  }
-  sim_pred_set(ctx, o->d, r, full);
-  sim_pred_set(ctx, o->e, n, full);
-}
-#define SIM_COMPARE(name, A, B, expr)                                 \
-  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) { \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    const B *b_ = sim_at(ctx, o->b);                                  \
-    uint32_t r_ = 0;                                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      B b = b_[i];                                                    \
-      r_ |= (uint32_t)((expr) != 0) << i;                             \
-    }                                                                 \
-    return r_;                                                        \
-  }                                                                   \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    sim_compared(o, ctx, name##_bits(o, ctx), 1);                     \
-    return o + 1;                                                     \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    sim_compared(o, ctx, name##_bits(o, ctx), 0);                     \
+    enum { full = 0 };                                                \
+    work;                                                             \
     return o + 1;                                                     \
   }
 

@@ -406,7 +406,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
-  b->ready = b->asleep = b->turn = 0;
+  b->ready = b->asleep = b->turn = b->open = 0;
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);

@@ -247,6 +247,7 @@ struct sim_build {
   const sim_level *level;
   bool blocks; /* the op at work may wait or part lanes */
   bool in_prologue;
+  uint8_t *breaks;                /* of instruction: it may wait or part lanes, or they meet there */
   uint32_t at;                    /* the instruction at work */
   struct sim_constant *constants; /* a hash of those made so far */
   uint32_t n_constants, cap_constants;
@@ -268,6 +269,12 @@ _Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *form
 /* Selectors of src/sim itself, asked before those of the level. */
 sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy,
     sim_select_mbarrier, sim_select_address;
+/* One handler for every way to run. */
+static inline bool sim_use_one(sim_op *op, sim_fn *fn) {
+  for (int k = 0; k < SIM_WAYS; k++)
+    op->fn[k] = fn;
+  return true;
+}
 /* control.c: ops that the decoder makes itself. */
 void sim_make_branch(sim_op *op, uint32_t pred); /* target, orders and direction are the decoder's */
 void sim_make_guard(sim_op *op, uint32_t pred);
@@ -394,6 +401,7 @@ typedef struct sim_block {
   uint32_t shared_bytes;
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
+  uint32_t open; /* barriers that somebody has arrived at */
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
   struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
