@@ -344,7 +344,7 @@ void search_complete(search *s, const sim_turn *by, uint64_t key) {
 /* ------------------------------------------------------------------ runs */
 
 bool search_next(search *s) {
-  if (s->failed)
+  if (s->failed || s->unsure)
     return false;
   if (s->begun) {
     bool found = false;
@@ -370,9 +370,13 @@ bool search_next(search *s) {
   return true;
 }
 
-void search_ran(search *s, bool whole) {
+void search_spoil(search *s) {
+  s->unsure = true;
+}
+
+void search_ran(search *s) {
   close(s);
-  s->unsure |= !whole;
+  s->repeats |= s->asleep != 0; /* who sleeps could move, and has, though nothing was told of it */
   s->n_orders += !s->repeats;
 }
 

@@ -156,6 +156,8 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* race.c: that nothing was found does not say that there is no race. */
+bool check_race_forgot(const check *c);
 /* api.c: the program ends. */
 void check_api_end(check *c);
 /* define.c: what waits to be reported is. */
@@ -220,6 +222,8 @@ bool check_unfair_found(const check *c, check_found *f);
 /* The replay of what is found now, about launch `launch`; false: what is found now is not to be told. */
 bool check_replay_of(const check *c, uint64_t launch, char id[MUSTER_REPLAY_BYTES]);
 bool check_found_race(const check *c, uint64_t launch); /* a rule race-* or missing-* was met (finding.c) */
+/* fixed.c: whether all that a kernel does follows from its input and the order of its accesses. */
+bool check_is_fixed(const sim_who *kernel);
 /* Whether an instruction is one of those of a race: accesses of it are points at which schedules differ. */
 bool check_races_at(const check *c, check_site site);
 
