@@ -53,29 +53,45 @@ static bool is_fixed_builtin(const char *name) {
   return strcmp(name, "vprintf") == 0 || strcmp(name, "__assertfail") == 0;
 }
 
-static bool all_fixed(const ptx_module *m, const ptx_body *b, uint8_t *seen) {
-  for (uint32_t k = 0; k < b->n_insns; k++) {
-    const ptx_insn *i = &b->insns[k];
-    if (!is_fixed(b, i))
+typedef struct walk {
+  uint8_t *seen; /* of function */
+  void *user;
+  bool (*visit)(void *user, const sim_who *at); /* insn NULL: a call of what has no body */
+} walk;
+
+static bool each_insn(const walk *w, sim_who at) {
+  for (uint32_t k = 0; k < at.body->n_insns; k++) {
+    const ptx_insn *i = at.insn = &at.body->insns[k];
+    if (!w->visit(w->user, &at))
       return false;
     if (i->op != PTX_OP_call_ctl)
       continue;
-    const ptx_operand *callee = &b->operands[i->operands + 1];
+    const ptx_operand *callee = &at.body->operands[i->operands + 1];
     if (callee->kind != PTX_FUNC)
       return false;
-    if (seen[callee->index])
+    if (w->seen[callee->index])
       continue;
-    seen[callee->index] = 1;
-    const ptx_body *its = ptx_body_of((ptx_module *)(uintptr_t)m, callee->index);
-    if (its ? !all_fixed(m, its, seen) : !is_fixed_builtin(m->funcs[callee->index].name))
+    w->seen[callee->index] = 1;
+    sim_who there = {.module = at.module, .func = callee->index};
+    there.body = ptx_body_of((ptx_module *)(uintptr_t)at.module, there.func);
+    if (there.body ? !each_insn(w, there) : !w->visit(w->user, &there))
       return false;
   }
   return true;
 }
 
+bool check_each_insn(const sim_who *kernel, bool (*visit)(void *user, const sim_who *at), void *user) {
+  walk w = {.seen = calloc(kernel->module->n_funcs, 1), .user = user, .visit = visit};
+  bool all = w.seen && kernel->body && each_insn(&w, *kernel);
+  free(w.seen);
+  return all;
+}
+
+static bool is_fixed_at(void *user, const sim_who *at) {
+  (void)user;
+  return at->insn ? is_fixed(at->body, at->insn) : is_fixed_builtin(at->module->funcs[at->func].name);
+}
+
 bool check_is_fixed(const sim_who *kernel) {
-  uint8_t *seen = calloc(kernel->module->n_funcs, 1);
-  bool fixed = seen && kernel->body && all_fixed(kernel->module, kernel->body, seen);
-  free(seen);
-  return fixed;
+  return check_each_insn(kernel, is_fixed_at, NULL);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/schedule.h"
+#include "check/share.h"
 
 enum {
   SLICE = 1 << 16,        /* warp instructions */
@@ -28,6 +29,7 @@ typedef struct check_set {
   launch *launches;
   uint32_t n, capacity;
   uint64_t first; /* id of its first launch */
+  bool sited;     /* all instructions of its kernels have a site */
   sim_saved *before;
   uint64_t began, took; /* warp instructions: until then, and by the plain run */
   check_record *record;
@@ -58,12 +60,18 @@ bool check_replay_of(const check *c, uint64_t id, char text[MUSTER_REPLAY_BYTES]
   return true;
 }
 
+static bool give_site(void *user, const sim_who *at) {
+  return !at->insn || check_site_of(user, at) != 0;
+}
+
 static void take_launch(check *c, const sim_event *e) {
   check_set *s = c->set;
   uint64_t id = e->who.launch;
   const check_launch *l = check_launch_of(c, id);
   if (s->open && !s->player) {
     s->first = !s->first || id < s->first ? id : s->first;
+    if (c->options.threads > 1) /* the same numbers in all processes that run schedules */
+      s->sited &= check_each_insn(&e->who, give_site, c);
     s->fixed &= check_is_fixed(&e->who) && l && l->n_blocks <= e->launch.fit.blocks && !l->cluster[0];
   }
   if (!s->replays || id != s->replay.launch || !l)
@@ -175,7 +183,7 @@ void check_set_begin(check *c) {
   check_set *s = c->set;
   sim_stats now;
   sim_device_stats(c->device, &now);
-  s->open = s->fixed = true;
+  s->open = s->fixed = s->sited = true;
   c->weak_hopeless = false;
   s->began = now.warp_insns;
   s->before = sim_memory_save(c->device);
@@ -212,8 +220,7 @@ void check_set_once(check *c, const char *why) {
     return;
   s->once = true;
   snprintf(text, sizeof text, "a launch ran under one schedule only: %s", why);
-  if (c->sink.note)
-    c->sink.note(c->sink.user, text);
+  check_note(c, text);
 }
 
 void check_set_drop(check *c) {
@@ -339,16 +346,20 @@ static bool only_schedule(const check *c) {
          !check_found_race(c, s->first) && !check_race_forgot(c);
 }
 
-static check_outcome play(check *c, uint64_t index) {
+/* False: memory ran out. */
+static bool play(check *c, uint64_t index) {
   check_set *s = c->set;
   check_plan plan;
   s->schedule = index;
   check_plan_of(s->record, c->options.seed, index, &plan);
   if (plan.kind == CHECK_LONELY && cooperative(s))
     plan.kind = CHECK_WALK;
-  return plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
-         : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
-                                   : check_play(c, &plan, CHECK_FAIR);
+  check_outcome o = plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
+                    : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
+                                              : check_play(c, &plan, CHECK_FAIR);
+  if (o == CHECK_FAILED)
+    check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, index);
+  return o != CHECK_FAILED;
 }
 
 static bool may_be_searched(const check *c) {
@@ -379,30 +390,42 @@ static uint64_t play_orders(check *c, uint64_t most) {
   return orders;
 }
 
+/* The i-th further schedule that is asked for, from 0; false: there are no more. */
+static bool nth_asked(void *user, uint64_t i, uint64_t *schedule) {
+  const check *c = user;
+  const check_options *o = &c->options;
+  if (c->set->replays)
+    *schedule = c->set->replay.schedule + i;
+  else if (o->shards > 1)
+    *schedule = i * o->shards + (o->shard ? o->shard : o->shards); /* 0 is the plain run */
+  else
+    *schedule = i + 1;
+  return *schedule < (c->set->replays ? c->set->replay.schedule + 1 : o->schedules);
+}
+
 /* Runs the further schedules; returns how many there were. *all: there are no others. */
 static uint64_t explore(check *c, bool *all) {
   check_set *s = c->set;
   const check_options *o = &c->options;
-  uint64_t run = 1, n = s->replays ? s->replay.schedule + 1 : o->schedules;
+  uint64_t run = 1, k;
   if (s->replay.schedule > CHECK_ORDERS) {
     play_orders(c, s->replay.schedule - CHECK_ORDERS);
     return 2;
   }
-  uint64_t orders = s->replays || o->shard ? 0 : play_orders(c, n);
+  uint64_t orders = s->replays || o->shard ? 0 : play_orders(c, o->schedules);
   if (orders && o->shards <= 1) {
     *all = true;
-    if (n > 2 && check_record_crosses(s->record)) /* it asks for fairness, which no order does */
+    if (o->schedules > 2 && check_record_crosses(s->record)) /* it asks for fairness, which no order does */
       play(c, 2);
     return orders;
   }
-  for (uint64_t k = s->replays ? s->replay.schedule : 1; k < n; k++) {
-    if (!s->replays && o->shards > 1 && k % o->shards != o->shard)
-      continue;
-    if (play(c, k) == CHECK_FAILED) {
-      check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, k);
-      break;
-    }
-    run++;
+  if (o->threads > 1 && s->sited && nth_asked(c, 1, &k)) {
+    const check_shares what = {.user = c, .nth = nth_asked, .play = play};
+    if (!check_share_out(c, &what, o->threads, &run))
+      check_unjudged(c, "launch %" PRIu64 ": a process that ran schedules of it ended early", s->first);
+  } else {
+    for (uint64_t i = 0; nth_asked(c, i, &k) && play(c, k); i++)
+      run++;
   }
   *all = !s->replays && o->shards <= 1 && s->fixed && check_record_total(s->record) <= SMALL &&
          !check_found_race(c, s->first) && check_weak_exhausts(c);
