@@ -380,10 +380,8 @@ static uint64_t play_orders(check *c, uint64_t most) {
     c->muted = s->replays && s->schedule != s->replay.schedule;
     check_outcome o = check_play(c, &(check_plan){.kind = CHECK_ORDER, .orders = x}, CHECK_FAIR);
     c->muted = false;
-    if (o != CHECK_ENDED && o != CHECK_HUNG)
-      search_spoil(x);
-    search_ran(x);
-    goes_on = o != CHECK_FAILED && !check_found_race(c, s->first);
+    search_ran(x, o == CHECK_ENDED || o == CHECK_HUNG);
+    goes_on = o != CHECK_FAILED && o != CHECK_ENDLESS && !check_found_race(c, s->first);
   }
   uint64_t orders = goes_on && search_is_complete(x) && search_one_word(x) ? search_orders(x) : 0;
   search_free(x);
@@ -403,6 +401,10 @@ static bool nth_asked(void *user, uint64_t i, uint64_t *schedule) {
   return *schedule < (c->set->replays ? c->set->replay.schedule + 1 : o->schedules);
 }
 
+static void no_such_schedule(check *c) {
+  check_unjudged(c, "--replay %s: launch %" PRIu64 " has no such schedule", c->options.replay, c->set->first);
+}
+
 /* Runs the further schedules; returns how many there were. *all: there are no others. */
 static uint64_t explore(check *c, bool *all) {
   check_set *s = c->set;
@@ -410,6 +412,8 @@ static uint64_t explore(check *c, bool *all) {
   uint64_t run = 1, k;
   if (s->replay.schedule > CHECK_ORDERS) {
     play_orders(c, s->replay.schedule - CHECK_ORDERS);
+    if (s->schedule != s->replay.schedule)
+      no_such_schedule(c);
     return 2;
   }
   uint64_t orders = s->replays || o->shard ? 0 : play_orders(c, o->schedules);
@@ -443,6 +447,8 @@ void check_set_end(check *c, bool host_waits) {
   s->took = now.warp_insns - s->began;
   bool all = !s->once && only_schedule(c), skip = s->replays && (s->other || s->replay.launch != s->first);
   uint64_t run = 1;
+  if (s->replay.schedule && !skip && (s->once || all))
+    no_such_schedule(c);
   if (!s->once && !all && !skip) {
     sim_saved *after = sim_memory_save(c->device);
     if (after)

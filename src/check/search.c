@@ -344,7 +344,7 @@ void search_complete(search *s, const sim_turn *by, uint64_t key) {
 /* ------------------------------------------------------------------ runs */
 
 bool search_next(search *s) {
-  if (s->failed || s->unsure)
+  if (s->failed)
     return false;
   if (s->begun) {
     bool found = false;
@@ -371,11 +371,12 @@ bool search_next(search *s) {
 }
 
 void search_spoil(search *s) {
-  s->unsure = true;
+  s->failed = true;
 }
 
-void search_ran(search *s) {
+void search_ran(search *s, bool whole) {
   close(s);
+  s->unsure |= !whole;
   s->repeats |= s->asleep != 0; /* who sleeps could move, and has, though nothing was told of it */
   s->n_orders += !s->repeats;
 }

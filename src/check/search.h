@@ -3,7 +3,7 @@
  * or only read it, may change places, and an order is what is left of a run without that. Knows nothing of
  * what moves do: only who may move is told, and what was touched.
  *
- *   while (search_next(s)) { run, with search_choose and the events called; search_ran(s); }
+ *   while (search_next(s)) { run, with search_choose and the events called; search_ran(s, whole); }
  */
 #ifndef MUSTER_CHECK_SEARCH_H
 #define MUSTER_CHECK_SEARCH_H
@@ -24,9 +24,10 @@ void search_access(search *s, const sim_turn *who, uint32_t lane, bool first, ui
 /* The warp came to a barrier: its move is over. And: all that came go on, by what `by` did. */
 void search_arrive(search *s, const sim_turn *who, uint64_t barrier);
 void search_complete(search *s, const sim_turn *by, uint64_t barrier);
-/* More depends on than is told of, or the run was cut short: there may be orders that are not found. */
+/* There is no end to the orders, or they are not all that there is: the search is given up. */
 void search_spoil(search *s);
-void search_ran(search *s); /* the run is over */
+/* The run is over. `whole`: everybody came as far as they can; else nobody knows what would have followed. */
+void search_ran(search *s, bool whole);
 
 uint64_t search_orders(const search *s); /* how many were run */
 /* Whether these are all: nothing was too large, and no run was cut short. */

@@ -221,7 +221,7 @@ static bool test(uint64_t seed, uint64_t *n_orders, uint64_t *n_interleavings) {
     abort();
   for (uint64_t before = 0; runs < MOST_RUNS && search_next(s); runs++, before = search_orders(s)) {
     run(&p, s, &x);
-    search_ran(s);
+    search_ran(s, true);
     order o = normal(&p, &x);
     if (search_orders(s) > before && !add(&found, &o))
       printf("seed %" PRIu64 ": an order is run twice\n", seed);
