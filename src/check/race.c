@@ -296,7 +296,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered))
+  if (!race_line_put(l, mine, &ordered, &r->forgot))
     r->failed = true;
 }
 
@@ -542,6 +542,11 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+bool check_race_forgot(const check *c) {
+  const race *r = c->parts[CHECK_PART_race];
+  return r->forgot;
 }
 
 void check_race_flush(check *c) {

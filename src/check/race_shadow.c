@@ -203,7 +203,7 @@ bool race_line_add(race_line *l, const race_record *r) {
   return true;
 }
 
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
   uint32_t kept = 0, concurrent = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
@@ -228,6 +228,7 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
     uint32_t out = weakest(l, r->block);
     memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
     l->n--;
+    *forgot = true;
   }
   return race_line_add(l, r);
 }
