@@ -271,7 +271,7 @@ static bool is_simple(const access *x, race_line *l) {
     if (!(gone >> i & 1))
       l->records[kept++] = l->records[i];
   l->n = gone ? (uint16_t)kept : l->n;
-  if (!race_line_add(l, mine, &r->forgot))
+  if (!race_line_add(l, mine, &x->race->forgot))
     x->race->failed = true;
   return true;
 }
@@ -318,7 +318,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered, &r->forgot))
+  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
     r->failed = true;
 }
 

@@ -154,6 +154,18 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
+/* Of a gang: where the whole block arrives at once, it goes on at once. */
+static const sim_op *bar_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  sim_block *b = r->block;
+  uint32_t number = *(const uint32_t *)sim_at(c, o->a);
+  if (number >= SIM_BARRIERS || b->barriers[number].have || r->lanes != b->live)
+    return sim_gang_apart(o, c);
+  b->barriers[number].phase++;
+  sim_counted(r, o, o + 1);
+  return o + 1;
+}
+
 /* ------------------------------------------------------------------ clusters */
 
 static void cluster_let_go(sim_run *r, sim_cluster *k) {
@@ -330,6 +342,8 @@ static bool select_bar(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_o
                                           : BAR_RED_OR;
   op->y = sim_order_of(w->f, op->insn);
   op->imm = sim_order_of(w->f, op->insn + 1);
+  if (op->x == BAR_SYNC && op->b == SIM_NOWHERE && sim_operand(b, i, at)->kind == PTX_IMM)
+    op->fn[SIM_GANG] = bar_gang;
   return set(op, bar, bar);
 }
 

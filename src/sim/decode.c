@@ -25,6 +25,8 @@ void sim_emit(sim_build *w, const sim_op *op) {
   *to = *op;
   if (!to->fn[SIM_SLOW])
     to->fn[SIM_SLOW] = to->fn[SIM_MASKED];
+  if (!to->fn[SIM_GANG])
+    to->fn[SIM_GANG] = sim_gang_each;
 }
 
 void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...) {
@@ -141,6 +143,8 @@ static void put_insn(sim_build *w, uint32_t n) {
   }
   if (!op.fn[SIM_FULL]) /* a hint: nothing to do */
     return;
+  if (w->blocks && !op.fn[SIM_GANG])
+    op.fn[SIM_GANG] = sim_gang_apart;
   if (guard == SIM_NOWHERE) {
     sim_emit(w, &op);
   } else if (w->blocks) {

@@ -37,13 +37,7 @@ static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, u
   bool ok = (how & SIM_SPACES) != SIM_LOCAL && at < m->bytes && bytes <= m->bytes - at &&
             sim_granule_ok(m->granules[at / SIM_GRANULE], writes) &&
             sim_granule_ok(m->granules[(at + bytes - 1) / SIM_GRANULE], writes);
-  if (!ok)
-    return NULL;
-  const char *next =
-      (const char *)(uintptr_t)address + bytes; /* where the next warp's turn will want to be */
-  __builtin_prefetch(next);
-  __builtin_prefetch(next + 64);
-  return (uint8_t *)(uintptr_t)address;
+  return ok ? (uint8_t *)(uintptr_t)address : NULL;
 }
 
 /* All lanes, also those that take no part, want elements that follow each other (step: their size), or the
@@ -108,6 +102,46 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   return true;
 }
 
+/* How far the memory of an op is from where it was when the op was last carried out: in a loop, that is where
+ * it will be next time. */
+static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
+  sim_last *l = &r->last[(uintptr_t)o / sizeof *o % BASE_COUNT(r->last)];
+  uintptr_t far = l->op == o ? (uintptr_t)at - (uintptr_t)l->at : 0;
+  *l = (sim_last){o, at};
+  return far;
+}
+
+/* The way of a gang: `copy` for warps whose memory `all` lies side by side and whose register is at `reg`,
+ * the handler of one warp for others. */
+#define GANG(name, M, register, writes, copy)                                                         \
+  static const sim_op *name##_gang(const sim_op *o, sim_ctx *c) {                                     \
+    sim_run *r = sim_run_of(c);                                                                       \
+    sim_row a = sim_row_of(c, o->a), row = sim_row_of(c, register);                                   \
+    bool full = r->lanes == SIM_LANES * r->warps, first = true, one = false;                          \
+    uintptr_t ahead = 0;                                                                              \
+    for (uint32_t left = c->gang, w = 0; left; left >>= 1, w++, a.at += a.step, row.at += row.step) { \
+      if (!(left & 1))                                                                                \
+        continue;                                                                                     \
+      uint8_t *all = full ? in_step(o, r, a.at, sizeof(M), sizeof(M), writes) : NULL;                 \
+      void *reg = row.at;                                                                             \
+      if (all) {                                                                                      \
+        if (first)                                                                                    \
+          ahead = stride(r, o, all), first = false;                                                   \
+        for (uint32_t line = 0; line < SIM_LANES * sizeof(M); line += 64)                             \
+          __builtin_prefetch((const void *)((uintptr_t)all + ahead + line));                          \
+        copy;                                                                                         \
+      } else {                                                                                        \
+        one = true;                                                                                   \
+        sim_gang_one(r, w);                                                                           \
+        if (!name##_full(o, c))                                                                       \
+          return NULL;                                                                                \
+      }                                                                                               \
+    }                                                                                                 \
+    if (one)                                                                                          \
+      sim_gang_all(r);                                                                                \
+    return o + 1;                                                                                     \
+  }
+
 /* Lanes that are not in the unit may be read too, and in a full way written. */
 #define LOAD(name, M, D, expr)                                                                     \
   static inline void copy_##name(D *d, const M *all, const uint32_t *on) {                         \
@@ -151,7 +185,12 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   }                                                                                                \
   static const sim_op *load_##name##_masked(const sim_op *o, sim_ctx *c) {                         \
     return load_##name##_one(o, c, c->lane);                                                       \
-  }
+  }                                                                                                \
+  GANG(load_##name, M, o->d, false, {                                                              \
+    copy_##name(reg, (const M *)all, NULL);                                                        \
+    if (o->y & SIM_ORDERED)                                                                        \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                                     \
+  })
 
 typedef struct wide {
   uint64_t half[2];
@@ -196,7 +235,12 @@ LOAD(b128, wide, wide, m)
   }                                                                           \
   static const sim_op *store_##name##_full(const sim_op *o, sim_ctx *c) {     \
     return store_##name##_masked(o, c);                                       \
-  }
+  }                                                                           \
+  GANG(store_##name, M, o->b, true, {                                         \
+    if (o->y & SIM_ORDERED)                                                   \
+      __atomic_thread_fence(__ATOMIC_ACQ_REL);                                \
+    spread_##name((M *)all, reg);                                             \
+  })
 
 STORE(b8, uint8_t, uint32_t)
 STORE(b16, uint16_t, uint32_t)
