@@ -245,6 +245,20 @@ MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
 #endif
 
+// 16 bytes of memory that nobody writes during the launch, 16-byte aligned: no order, and the compiler may
+// move it.
+MU_FN mu_b128 mu_global_read_b128(const void *address) {
+  mu_b128 value;
+  MU_ASM("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(value.low),
+         "=l"(value.high) : "l"(mu_to_global(address)));
+  return value;
+}
+// A plain store of 16 bytes, 16-byte aligned.
+MU_FN void mu_global_write_b128(void *address, mu_b128 value) {
+  MU_ASM volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(mu_to_global(address)), "l"(value.low),
+                  "l"(value.high) : "memory");
+}
+
 // Barriers of the block. `bar` wants whole warps that arrive together; it is what __syncthreads is.
 MU_FN void mu_bar_sync(void) {
   MU_ASM volatile("bar.sync 0;" :: : "memory");
