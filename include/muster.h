@@ -223,6 +223,14 @@ typedef enum muster_op {
   MUSTER_OPS
 } muster_op;
 
+typedef enum muster_map_op {
+#define MAP(name, constant, inputs, uses, meaning) constant,
+#include "muster/operation.def"
+  MUSTER_MAP_OPS
+} muster_map_op;
+
+typedef enum muster_scan_kind { MUSTER_INCLUSIVE, MUSTER_EXCLUSIVE } muster_scan_kind;
+
 typedef enum muster_mode {
 #define MODE(name, constant, meaning) constant,
 #include "muster/operation.def"
@@ -265,6 +273,29 @@ MUSTER_API muster_result muster_dot_workspace(muster_device *device, muster_elem
                                               size_t *bytes);
 MUSTER_API muster_result muster_dot(muster_device *device, const muster_call *call, muster_elem elem,
                                     uint64_t x, uint64_t y, uint64_t n, uint64_t out);
+
+/* Running sums: out[i] = in[0] + ... + in[i], exclusive without in[i] (out[0] = 0). Elements u32 s32 u64 s64,
+ * which wrap, f32 and f64. One launch, one pass; the same bits in all modes, from run to run and from device
+ * to device. Error of f32: a few u sum|x| of the 16,384 elements around, and one rounding: sums are carried
+ * in f64. */
+MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n,
+                                               size_t *bytes);
+MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
+                                     muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
+
+/* How often each value from 0 to bins - 1 occurs; others are not counted. Elements u8 u16 u32 u64; bins from
+ * 1 to 2^20, but no more than the element has values. `counts` are bins u64. One launch. */
+MUSTER_API muster_result muster_histogram_workspace(muster_device *device, muster_elem elem, uint32_t bins,
+                                                    uint64_t n, size_t *bytes);
+MUSTER_API muster_result muster_histogram(muster_device *device, const muster_call *call, muster_elem elem,
+                                          uint64_t in, uint64_t n, uint32_t bins, uint64_t counts);
+
+/* Of each element: out[i] = op of x[i], y[i] and the number at `a` on the host, one of the element's type
+ * (NULL where the operation takes none). An array that the operation does not take is not looked at; `out`
+ * may be x or y. Elements u32 s32 u64 s64, which wrap, f32 and f64. Needs no workspace. */
+MUSTER_API muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op,
+                                    muster_elem elem, const void *a, uint64_t x, uint64_t y, uint64_t n,
+                                    uint64_t out);
 
 /* ------------------------------------------------------------------ what the CPU device understands */
 

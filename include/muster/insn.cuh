@@ -249,9 +249,20 @@ MU_EACH_ATOM(MU_CAS_B128, )
 // move it.
 MU_FN mu_b128 mu_global_read_b128(const void *address) {
   mu_b128 value;
-  MU_ASM("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(value.low),
-         "=l"(value.high) : "l"(mu_to_global(address)));
+  MU_ASM volatile("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(value.low),
+                  "=l"(value.high) : "l"(mu_to_global(address)));
   return value;
+}
+// mu_shared_red_add_relaxed_block_u32 of the address that mu_to_shared gave, as 32 bits: half the work of
+// computing it, for inner loops. The second form adds where `condition` is not 0, without a branch.
+MU_FN void mu_shared_at_red_add_relaxed_block_u32(mu_u32 at, mu_u32 operand) {
+  MU_ASM volatile(MU_PTX_ATOM_relaxed("red", block) ".shared.add.u32 [%0], %1;" ::"r"(at),
+                  "r"(operand) : "memory");
+}
+MU_FN void mu_shared_at_red_add_if_relaxed_block_u32(mu_u32 at, mu_u32 operand, mu_u32 condition) {
+  MU_ASM volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p " MU_PTX_ATOM_relaxed(
+                      "red", block) ".shared.add.u32 [%0], %1;}" ::"r"(at),
+                  "r"(operand), "r"(condition) : "memory");
 }
 // A plain store of 16 bytes, 16-byte aligned.
 MU_FN void mu_global_write_b128(void *address, mu_b128 value) {

@@ -46,7 +46,8 @@ static muster_result check_overlaps(const char *what, const muster_call *call, u
     if (overlap(a->address, bytes, call->workspace, workspace_bytes))
       return ops_fail(MUSTER_ERROR_ARGUMENT, "%s: %s and the workspace overlap", what, a->name);
     for (size_t k = 0; k < n; k++)
-      if (a->written && k != i && (!arrays[k].written || k > i) &&
+      if (a->use != OPS_READ && k != i && (arrays[k].use == OPS_READ || k > i) &&
+          !(a->use == OPS_IN_PLACE && arrays[k].address == a->address) &&
           overlap(a->address, bytes, arrays[k].address, arrays[k].n * arrays[k].elem_bytes))
         return ops_fail(MUSTER_ERROR_ARGUMENT, "%s: %s and %s overlap", what, arrays[k].name, a->name);
   }

@@ -24,7 +24,10 @@ struct ops_kernels {
   muster_kernel *kernels[OPS_FILES][MUSTER_ELEMS][OPS_VARIANTS];
 };
 
-static const char *const file_names[OPS_FILES] = {[OPS_FILE_reduce] = "reduce"};
+static const char *const file_names[OPS_FILES] = {[OPS_FILE_reduce] = "reduce",
+                                                  [OPS_FILE_scan] = "scan",
+                                                  [OPS_FILE_histogram] = "histogram",
+                                                  [OPS_FILE_map] = "map"};
 
 static muster_result load(muster_device *device, ops_file file, muster_elem elem) {
   const ops_image *best = NULL;

@@ -8,7 +8,13 @@
 
 /* ------------------------------------------------------------------ kernels.c */
 /* The files of kernels; each is compiled once for each element type that it has. */
-typedef enum ops_file { OPS_FILE_reduce, OPS_FILES } ops_file;
+typedef enum ops_file {
+  OPS_FILE_reduce,
+  OPS_FILE_scan,
+  OPS_FILE_histogram,
+  OPS_FILE_map,
+  OPS_FILES
+} ops_file;
 enum { OPS_VARIANTS = 64 }; /* kernels of a file, of one element type, at most */
 
 typedef struct ops_kernels ops_kernels; /* a device's: what was loaded so far */
@@ -23,12 +29,14 @@ muster_result ops_launch(muster_kernel *kernel, const muster_call *call, uint32_
                          size_t shared_bytes, void **parameters);
 
 /* ------------------------------------------------------------------ call.c */
-/* An array that an operation reads or writes. */
+/* What an operation does with an array. What it writes must not overlap any other, nor the workspace;
+ * IN_PLACE, it may be where an operand is. */
+typedef enum ops_use { OPS_READ, OPS_WRITTEN, OPS_IN_PLACE } ops_use;
 typedef struct ops_array {
   const char *name; /* in messages */
   uint64_t address, n;
   unsigned elem_bytes;
-  bool written; /* then it must not overlap any other, nor the workspace */
+  ops_use use;
 } ops_array;
 
 /* Copies the caller's struct, whose size says what it has, and refuses what the contract in muster.h names.

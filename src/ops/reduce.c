@@ -118,8 +118,8 @@ muster_result muster_reduce(muster_device *device, const muster_call *call, must
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_reduce: no such operation of elements of type %s",
                     ops_elem_name(elem));
   const ops_array arrays[] = {
-      {"the input", in, n, ops_elem_bytes(elem), false},
-      {"the result", out, 1, ops_elem_bytes(result), true},
+      {"the input", in, n, ops_elem_bytes(elem), OPS_READ},
+      {"the result", out, 1, ops_elem_bytes(result), OPS_WRITTEN},
   };
   muster_result r = ops_call_begin("muster_reduce", device, call, &c, workspace(), arrays, 2);
   return r == MUSTER_OK ? launch(device, &c, op, elem, in, in, n, out) : r;
@@ -132,9 +132,9 @@ muster_result muster_dot(muster_device *device, const muster_call *call, muster_
   if (ops_elem_bytes(elem) == 0)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_dot: %s", ops_elem_name(elem));
   const ops_array arrays[] = {
-      {"the first input", x, n, ops_elem_bytes(elem), false},
-      {"the second input", y, n, ops_elem_bytes(elem), false},
-      {"the result", out, 1, ops_elem_bytes(wide(elem)), true},
+      {"the first input", x, n, ops_elem_bytes(elem), OPS_READ},
+      {"the second input", y, n, ops_elem_bytes(elem), OPS_READ},
+      {"the result", out, 1, ops_elem_bytes(wide(elem)), OPS_WRITTEN},
   };
   muster_result r = ops_call_begin("muster_dot", device, call, &c, workspace(), arrays, 3);
   return r == MUSTER_OK ? launch(device, &c, DOT, elem, x, y, n, out) : r;

@@ -2,13 +2,19 @@
 # to PTX of the lowest ISA version that has what it needs, and embedded with a list of all of them.
 #
 # A file is compiled for those architectures that make a difference to it; every later GPU runs them.
-# clang compiles them as plain C; where only nvcc is there, for the architectures that it still knows. Without both,
+# clang compiles them; where only nvcc is there, for the architectures that it still knows. Without both,
 # the list is empty, and the operations say so.
 enable_language(ASM)
 
+set(kernel_files reduce scan histogram map)
 set(kernels_reduce s8 s16 s32 s64 u8 u16 u32 u64 f16 bf16 f32 f64)
 set(kernels_reduce_archs 60 70)
-set(kernel_files reduce)
+set(kernels_scan u32 u64 f32 f64)
+set(kernels_scan_archs 60 70)
+set(kernels_histogram u8 u16 u32 u64)
+set(kernels_histogram_archs 60 70)
+set(kernels_map u32 u64 f32 f64)
+set(kernels_map_archs 60)
 set(kernel_flags -O3 "-I${PROJECT_SOURCE_DIR}/include")
 
 # muster_kernel(PTX FILE ELEM ARCH)
@@ -20,9 +26,9 @@ function(muster_kernel ptx file elem arch)
     set(isa_70 60)
     set(isa_80 70)
     set(isa_90 78)
-    set(compile "${MUSTER_CLANG}" -x c -std=c11 --target=nvptx64-nvidia-cuda --cuda-path=/nonexistent
-      -march=sm_${arch} -Xclang -target-feature -Xclang +ptx${isa_${arch}} -DMU_PTX=${isa_${arch}} -ffp-contract=off
-      -Wall -Wextra -Werror -S)
+    set(compile "${MUSTER_CLANG}" -x cuda -std=c++14 --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent
+      --cuda-gpu-arch=sm_${arch} -Xclang -target-feature -Xclang +ptx${isa_${arch}} -DMU_PTX=${isa_${arch}}
+      -ffp-contract=off -Wall -Wextra -Werror -S)
   else()
     set(compile "${MUSTER_NVCC}" -x cu -std=c++14 -arch=compute_${arch} -fmad=false -ptx)
   endif()

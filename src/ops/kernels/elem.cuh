@@ -47,6 +47,8 @@
 #define SMALL_u16 1
 #define SMALL_s16 1
 #define SMALL_INTEGER PASTE(SMALL_, ELEM)
+#define BYTE_u8 1
+#define IS_BYTE PASTE(BYTE_, ELEM)
 #define IS_FLOAT PASTE(FLOAT_, NEAR)
 #define DOUBLE_f64 1
 #define IS_DOUBLE PASTE(DOUBLE_, ELEM)

@@ -58,8 +58,9 @@ MU_FN ACC NAME(warp, KERNEL)(ACC part) {
   return part;
 }
 
-MU_KERNEL NAME(KERNEL, ELEM)(const elem *x, const elem *y, mu_u64 n, OUT *out, mu_u32 *tickets, ACC *parts) {
-  enum { WARPS = OPS_REDUCE_THREADS / 32 };
+MU_KERNEL MU_BOUNDS(OPS_REDUCE_THREADS, 2)
+    NAME(KERNEL, ELEM)(const elem *x, const elem *y, mu_u64 n, OUT *out, mu_u32 *tickets, ACC *parts) {
+  enum { WARPS = OPS_REDUCE_THREADS / 32, AT_ONCE = 8 };
   MU_SHARED ACC of_warp[WARPS];
   ACC part = NAME(thread, KERNEL)(x, y, n);
   part = NAME(warp, KERNEL)(part);
@@ -82,7 +83,12 @@ MU_KERNEL NAME(KERNEL, ELEM)(const elem *x, const elem *y, mu_u64 n, OUT *out, m
       return;
     mu_tile_sync(&warp); // what lane 0 acquired is acquired for all
     part = NEUTRAL;
-    _Pragma("unroll 8") for (mu_u32 i = mu_lane(); i < blocks; i += 32) part = JOIN(part, parts[i]);
+    MU_ROLLED for (mu_u32 i = mu_lane(); i < blocks; i += 32 * AT_ONCE) {
+      ACC of_block[AT_ONCE];
+      _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) of_block[k] =
+          i + 32 * k < blocks ? parts[i + 32 * k] : NEUTRAL;
+      _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) part = JOIN(part, of_block[k]);
+    }
     part = NAME(warp, KERNEL)(part);
   }
   if (mu_lane() == 0)

@@ -30,20 +30,27 @@ MU_FN elem vector_elem(mu_b128 v, mu_u32 lane) {
   return OF_BITS(ELEM, PASTE(CARRIER_, NEAR)(half >> lane % LANES_OF_HALF * ELEM_BITS));
 }
 
-// Vector `i` of an array that may lie anywhere.
-MU_FN mu_b128 vector_gather(const elem *x, mu_u64 i) {
-  mu_b128 v = {0, 0};
-  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) {
-    mu_u64 bits = (mu_u64)TO_BITS(ELEM, x[i * LANES + lane]) & ~0ull >> (64 - ELEM_BITS);
-    if (lane < LANES_OF_HALF)
-      v.low |= bits << lane * ELEM_BITS;
-    else
-      v.high |= bits << (lane - LANES_OF_HALF) * ELEM_BITS;
-  }
-  return v;
-}
 MU_FN mu_b128 vector_none(void) {
   mu_b128 v = {0, 0};
+  return v;
+}
+MU_FN mu_b128 vector_with(mu_b128 v, mu_u32 lane, elem value) { // where nothing is yet
+  mu_u64 bits = (mu_u64)TO_BITS(ELEM, value) & ~0ull >> (64 - ELEM_BITS);
+  if (lane < LANES_OF_HALF)
+    v.low |= bits << lane * ELEM_BITS;
+  else
+    v.high |= bits << (lane - LANES_OF_HALF) * ELEM_BITS;
+  return v;
+}
+// Vector `i` of an array that this launch may write, too.
+MU_FN mu_b128 vector_load(const elem *x, mu_u64 i) {
+  return *(const mu_b128 *)(const void *)(x + i * LANES);
+}
+
+// Vector `i` of an array that may lie anywhere.
+MU_FN mu_b128 vector_gather(const elem *x, mu_u64 i) {
+  mu_b128 v = vector_none();
+  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) v = vector_with(v, lane, x[i * LANES + lane]);
   return v;
 }
 
