@@ -50,10 +50,10 @@ typedef struct {
   mu_u64 drops;   // members known to have left
   mu_u64 nonce;   // of this launch
   mu_u64 timeout_ns;
-  mu_u64 even_sum, odd_sum; // sum_after of mu_slot; no array: an index would keep it out of the registers
-  mu_u64 sums_done;
-  mu_u32 step; // arrivals an epoch at the word I look at
-  mu_u32 lane; // in the part of the block that takes part
+  mu_u64 sum, last_sum; // what the two words of `sums` showed before this one: the next to be used, the other
+  mu_u64 sums;          // how many of the epochs were sums: those do not count in `counts`
+  mu_u32 step;          // arrivals an epoch at the word I look at
+  mu_u32 lane;          // in the part of the block that takes part
   mu_u32 rank, blocks, shards, copies, pause, eager;
   mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
   mu_u32 staying;            // blocks less those known to have left
@@ -253,9 +253,9 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
   b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
   mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
-  b->sums_done = 0;
-  b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
-  b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
+  b->sums = 0;
+  b->sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
+  b->last_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
   return status;
 }
 
@@ -319,7 +319,7 @@ MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_global_store_release_system_u32(&slot->error, why);
 }
 
-// Members that dropped after epoch k arrived k times and never will again.
+// The word of a member that dropped says how often it has arrived in `counts`; it never will again.
 MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
@@ -335,7 +335,7 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   }
   b->drops = drops;
   b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
-  b->target = b->offset + b->epoch * b->step + arrived;
+  b->target = b->offset + (b->epoch - b->sums) * b->step + arrived;
 }
 
 // What a waiting lane does now and then: rest a little (a wait that has lasted 20 us can spare half of one;
@@ -351,7 +351,12 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   mu_u32 foreign = mu_global_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
   if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
     return MU_OK;
-  // Too late, unless the last arrival comes just now: then it finds no poison, or the poison finds it.
+  return foreign ? MU_FOREIGN : MU_TIMEOUT;
+}
+
+// The wait for `counts` has to stop, unless the last arrival comes just now: then it finds no poison, or the
+// poison finds it.
+MU_FN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
   mu_u32 lost = 0;
   mu_u64 seen = mu_barrier_load(b, b->look);
   while (seen < b->target && !lost) {
@@ -361,7 +366,6 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   }
   if (mu_barrier_all(b, !lost))
     return MU_OK; // complete, or poisoned by somebody else: the next look tells
-  mu_status why = foreign ? MU_FOREIGN : MU_TIMEOUT;
   if (b->lane == 0)
     mu_barrier_poison(b, why);
   return why;
@@ -417,7 +421,7 @@ MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
       if (!start_ns)
         start_ns = mu_time_ns();
       mu_status status = mu_barrier_doubt(b, start_ns);
-      if (status)
+      if (status && (status = mu_barrier_give_up(b, status)))
         return status;
     }
   }
@@ -571,74 +575,108 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 #endif
   mu_barrier_converge(b);
   if (b->lane == 0)
-    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b) | MU_DROPPED);
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank,
+                                       (mu_barrier_sign(b) - b->sums) | MU_DROPPED);
   if (b->lane < b->copies)
     mu_barrier_add_release(b, b->arrive, 1);
   if (b->lane == 0)
     mu_global_red_add_release_system_u64(&b->slot->drops, 1);
 }
 
-// A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
-// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that
-// still reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
-MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
-  MU_SHARED mu_u64 result[16]; // by number of the part
+// The wait for a sum, in the looking lanes: as mu_barrier_watch, but these words have no room for poison, so
+// a look at `counts` now and then has to tell of it. `seen` is what the word showed when all had come.
+MU_FN mu_status mu_barrier_watch_sum(mu_barrier *b, const mu_u64 *word, mu_u32 acquire, mu_u64 *seen) {
+  mu_u32 looks = 0, eager = acquire && b->eager;
+  mu_u64 start_ns = 0, now;
+  if (b->shards == 1) { // without a vote
+    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
+      now = eager ? mu_barrier_load_acquire(b, word) : mu_barrier_load(b, word);
+      if ((mu_u32)(now - b->sum) >= b->staying) {
+        if (eager)
+          goto ordered;
+        goto complete;
+      }
+    }
+  }
+  for (;;) {
+    now = mu_barrier_load(b, word);
+    if (mu_barrier_all(b, (mu_u32)(now - b->sum) >= b->staying))
+      break;
+    if (++looks % MU_LOOKS_TRUST == 0) {
+      if (!start_ns)
+        start_ns = mu_time_ns();
+      mu_status status = mu_barrier_doubt(b, start_ns);
+      if (!mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON)))
+        return mu_barrier_end(b, MU_POISON);
+      if (status && !mu_barrier_all(b, (mu_u32)(mu_barrier_load(b, word) - b->sum) >= b->staying)) {
+        if (b->lane == 0)
+          mu_barrier_poison(b, status);
+        return status;
+      }
+    }
+  }
+complete:
+  if (acquire)
+    (void)mu_barrier_load_acquire(b, word);
+ordered:
+  mu_barrier_learn(b, looks);
+  *seen = now;
+  return MU_OK;
+}
+
+// A meeting that brings the sum of one number a block: the number is the high half of the arrival, so it
+// costs nothing. Such arrivals have words of their own, which take turns, so that a block that is ahead
+// cannot spoil the sum of one that still reads it.
+MU_FN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 ordered) {
+  MU_SHARED mu_u32 sums[16]; // by number of the part
   mu_status status = MU_OK;
-  mu_u32 turn = b->sums_done & 1, looks = 0;
-  mu_u64 before = turn ? b->odd_sum : b->even_sum, start_ns = 0, seen;
-  mu_u64 *word = &b->slot->sums[turn].word;
+  mu_u64 *word = &b->slot->sums[b->sums & 1].word, seen, mine = (mu_u64)value << 32 | 1;
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
   b->epoch++;
-  b->target += b->step;
+  b->sums++;
   mu_barrier_converge(b);
-  if (b->lane == 0)
-    mu_barrier_add_release(b, word, (mu_u64)value << 32 | 1);
-  if (b->lane < b->copies) // so that plain barriers and deadlines know of this one; nobody waits for it here
-    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
   if (b->lane < b->shards) {
-    mu_barrier_pause(b);
-    for (;;) {
-      seen = mu_barrier_load(b, word) - before;
-      if (mu_barrier_all(b, (mu_u32)seen >= b->staying))
-        break;
-      if (++looks % MU_LOOKS_TRUST == 0) {
-        if (!start_ns)
-          start_ns = mu_time_ns();
-        status = mu_barrier_doubt(b, start_ns);
-        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON))) {
-          mu_barrier_show(b);
-          status = MU_POISONED;
-        }
-        if (status)
-          break;
-      }
-    }
-    mu_barrier_learn(b, looks);
-    (void)mu_barrier_load_acquire(b, word); // for its order
     if (b->lane == 0) {
-      seen += before;
-      result[b->part] = seen;
+      if (ordered)
+        mu_barrier_add_release(b, word, mine);
+      else if (b->system)
+        mu_global_red_add_relaxed_system_u64(word, mine);
+      else
+        mu_global_red_add_relaxed_device_u64(word, mine);
     }
+    mu_barrier_pause(b);
+    seen = b->sum;
+    status = mu_barrier_watch_sum(b, word, ordered, &seen);
+    if (b->lane == 0)
+      sums[b->part] = (mu_u32)((seen - b->sum) >> 32);
+    b->sum = b->last_sum;
+    b->last_sum = seen;
   }
   status = mu_barrier_finish(b, status);
-  seen = result[b->part];
-  *sum = (mu_u32)((seen - before) >> 32);
-  b->even_sum = turn ? b->even_sum : seen;
-  b->odd_sum = turn ? seen : b->odd_sum;
-  b->sums_done++;
+  *sum = sums[b->part];
   return status;
 }
 
+// A barrier that brings the sum of one number a block, for no more time. Not for hardware clusters
+// (MU_MISMATCH). `value` counts in the part's first thread.
+MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  return mu_barrier_sum(b, value, sum, 1);
+}
+// The same, as mu_barrier_sync_relaxed: orders nothing between blocks but the number itself.
+MU_FN mu_status mu_barrier_sync_add_relaxed_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  return mu_barrier_sum(b, value, sum, 0);
+}
+
 // For launches that the hardware's launch number (%gridid) may not tell apart: replays of one graph, and
-// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32 and the votes), call this
-// after the last of them; else the next launch's open says MU_STALE. Harmless otherwise. Callers: all
-// threads, like a barrier.
+// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32, the votes,
+// mu_collect_reduce_add_u32 and _s32), call this after the last of them; else the next launch's open says
+// MU_STALE. Harmless otherwise. Callers: all threads, like a barrier.
 MU_FN void mu_barrier_close(const mu_barrier *b) {
   if (b->rank == 0 && b->lane == 0 && !b->hardware) {
-    mu_global_store_relaxed_system_u64(&b->slot->sum_after[0], b->even_sum);
-    mu_global_store_relaxed_system_u64(&b->slot->sum_after[1], b->odd_sum);
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[b->sums & 1], b->sum);
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[~b->sums & 1], b->last_sum);
   }
 }
 

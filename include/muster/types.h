@@ -87,9 +87,10 @@ typedef struct {
   mu_u32 missing_count, missing_rank; // how many were missing, and the first of them
   mu_u64 error_epoch;
   mu_u64 sum_after[2]; // what the words of `sums` showed when the launch began
-  mu_u64 pad[8];
+  mu_u64 results[2];   // of a collective that one member adds up: low and high half, each behind its turn
+  mu_u64 pad[6];
   mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
-  mu_line sums[2];          // low half arrivals, high half the sum that travels with them
+  mu_line sums[2];          // arrivals that bring a number: low half how many, high half the sum
 } mu_slot;
 // Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low
 // and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.

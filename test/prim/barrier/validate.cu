@@ -228,12 +228,12 @@ static __global__ void __launch_bounds__(1024) leaving(struct test t) {
       mu_barrier_arrive_and_drop(&b);
       return;
     }
-    unsigned sum;
-    status = round % 4 ? mu_barrier_sync(&b) : mu_barrier_sync_add_u32(&b, 1, &sum);
+    unsigned sum, summing = round % 4 > 1; // blocks leave in sums and in plain barriers
+    status = summing ? mu_barrier_sync_add_u32(&b, 1, &sum) : mu_barrier_sync(&b);
     for (unsigned i = me; !status && i < g.blocks; i += mu_block_threads())
       if ((10 * (i + 1) >= round || i + 1 == g.blocks) && payload[mu_group_member(&g, i)] != round)
         atomicAdd(t.wrong, 1);
-    if (!status && round % 4 == 0) {
+    if (!status && summing) {
       unsigned left = (round - 1) / 10; // those whose last round was before this one
       unsigned here = g.blocks - (left < g.blocks - 1 ? left : g.blocks - 1);
       unsigned leaves_now = round % 10 == 0 && round / 10 < g.blocks; // it drops without a number
