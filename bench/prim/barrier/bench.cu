@@ -16,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include "designs.cuh"
-#include "muster/collect.cuh"
 
 #define CHECK(call)                                                                              \
   do {                                                                                           \
@@ -75,8 +74,8 @@ static __device__ __forceinline__ void sync_often(const struct setup &s) {
 static __global__ void __launch_bounds__(1024) library(struct setup s) {
   sync_often(s);
 }
-// In 32 registers: two blocks of 1,024 threads fit.
-static __global__ void __launch_bounds__(1024, 2) library_lean(struct setup s) {
+// In 32 registers: on an H200 two blocks of 1,024 threads fit.
+static __global__ void __maxnreg__(32) library_lean(struct setup s) {
   sync_often(s);
 }
 
@@ -100,47 +99,6 @@ static __global__ void __launch_bounds__(1024) library_relaxed(struct setup s) {
     status = mu_barrier_sync_relaxed(&b);
   if (status)
     *s.failed = status;
-}
-
-static __global__ void __launch_bounds__(1024) library_add(struct setup s) {
-  mu_group g = mu_group_chunk(s.blocks);
-  mu_barrier b;
-  mu_status status = mu_barrier_open(&b, s.workspace, &g);
-  mu_u32 sum = 1;
-  b.timeout_ns = 1000000000;
-  for (unsigned round = 1; !status && round <= s.rounds; round++)
-    status = mu_barrier_sync_add_u32(&b, 1, &sum);
-  if (status || sum != g.blocks)
-    *s.failed = 1;
-}
-
-static __global__ void __launch_bounds__(1024) library_reduce(struct setup s) {
-  mu_group g = mu_group_chunk(s.blocks);
-  mu_barrier b;
-  mu_status status = mu_barrier_open(&b, s.workspace, &g);
-  mu_f32 sum = 1;
-  b.timeout_ns = 1000000000;
-  for (unsigned round = 1; !status && round <= s.rounds; round++)
-    status = mu_collect_reduce_add_f32(&b, sum > 0 ? 1.0f : 0.0f, &sum);
-  if (status || sum != g.blocks)
-    *s.failed = 1;
-}
-
-// What one writes without it: add into one word, the grid's barrier, read the word. Three words take turns.
-static __global__ void __launch_bounds__(1024) grid_reduce(struct setup s) {
-  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-  float sum = 1, *words = (float *)s.memory;
-  for (unsigned round = 1; round <= s.rounds; round++) {
-    if (threadIdx.x == 0) {
-      atomicAdd(words + round % 3 * 32, sum > 0 ? 1.0f : 0.0f);
-      if (blockIdx.x == 0)
-        *(volatile float *)(words + (round + 1) % 3 * 32) = 0;
-    }
-    grid.sync();
-    sum = *(volatile float *)(words + round % 3 * 32);
-  }
-  if (sum != gridDim.x)
-    *s.failed = 1;
 }
 
 #define VARIANT(name, shards, copies, look, order, close, most)               \
@@ -508,8 +466,7 @@ int main(int argc, char **argv) {
 
   unsigned n = sizeof shapes / sizeof *shapes;
   double grids[SHAPES_MAX];
-  printf("%-15s %8s %8s %6s %8s %8s | %8s %8s %6s\n", "blocks x groups", "grid.sync", "library", "ratio",
-         "relaxed", "add u32", "grid f32", "reduce", "ratio");
+  printf("%-15s %8s %8s %6s %8s\n", "blocks x groups", "grid.sync", "library", "ratio", "relaxed");
   for (unsigned i = 0; i < n; i++) {
     struct setup s = {};
     struct shape h = shapes[i];
@@ -520,16 +477,8 @@ int main(int argc, char **argv) {
     double ours = row(h, "library", 0, measure(library_for(h), h, s, 8, 2000, 10000, 1, 1), grid);
     double relaxed =
         row(h, "library_relaxed", 0, measure((const void *)library_relaxed, h, s, 3, 2000, 6000, 1, 1), grid);
-    double add =
-        row(h, "library_add", 0, measure((const void *)library_add, h, s, 3, 2000, 6000, 1, 1), grid);
-    double base = 0, reduce = 0;
-    if (h.groups == 1) {
-      base = row(h, "grid_reduce", 0, measure((const void *)grid_reduce, h, s, 3, 1000, 4000, 1, 1), 0);
-      reduce =
-          row(h, "library_reduce", 0, measure((const void *)library_reduce, h, s, 3, 1000, 4000, 1, 1), base);
-    }
-    printf("%4u x%3u /%4u %8.0f %8.0f %6.2f %8.0f %8.0f | %8.0f %8.0f %6.2f\n", h.blocks, h.groups, h.threads,
-           grid, ours, grid / ours, relaxed, add, base, reduce, base / reduce);
+    printf("%4u x%3u /%4u %8.0f %8.0f %6.2f %8.0f\n", h.blocks, h.groups, h.threads, grid, ours, grid / ours,
+           relaxed);
     fflush(stdout);
   }
   if (skewing)
