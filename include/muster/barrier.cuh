@@ -151,46 +151,16 @@ MU_FN void mu_barrier_mark(mu_barrier *b) {
       mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
 }
 
-// Do we know what the words of `sums` showed before this launch? Of the sum that may be under way this
-// block's own arrival is missing. Not known: a launch with this nonce has used sums before, and was not
-// closed.
-MU_FN mu_u32 mu_barrier_sums_known(const mu_barrier *b) {
-  mu_u32 known = 1;
-  MU_ROLLED for (int i = 0; i < 2; i++) known &=
-      (mu_u32)(mu_global_load_relaxed_system_u64(&b->slot->sums[i].word) -
-               mu_global_load_relaxed_system_u64(&b->slot->sum_after[i])) < b->blocks;
-  return known;
-}
-
-// The first thread's part of opening: is the slot ours, whole, and at rest? Only the first block of a launch
-// can say, before any other may arrive: it takes the nonce, looks, notes what the sums start from, and gives
-// the nonce free for the others.
+// The first thread's part of opening: is the slot ours, whole, and at rest? Whether it is at rest only the
+// first block of a launch can say, the one that writes the nonce; and it says so of counts it read before,
+// when no other could have arrived. (A branch on what was read stands between.) So nobody waits for anybody
+// here.
 MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   mu_slot *slot = b->slot;
-  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, start_ns = 0;
-  mu_u64 owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
-  if (owner && owner != mine)
-    return MU_MISMATCH;
-  mu_u64 seen = mu_global_load_acquire_system_u64(&slot->nonce);
-  for (;;) {
-    if (seen == b->nonce)
-      return mu_global_load_relaxed_system_u64(&slot->counts[t->first_line].word) & MU_POISON ? MU_POISONED
-             : mu_barrier_sums_known(b)                                                       ? MU_OK
-                                                                                              : MU_STALE;
-    if (!(seen & MU_OPENING)) {
-      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->nonce, seen, b->nonce | MU_OPENING);
-      if (now == seen)
-        break;
-      seen = now;
-      continue;
-    }
-    seen = mu_global_load_acquire_system_u64(&slot->nonce);
-    if (!start_ns)
-      start_ns = mu_time_ns();
-    if (mu_time_ns() - start_ns > b->timeout_ns)
-      return MU_STALE; // a launch died while it opened
-  }
-  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops);
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, poison = 0;
+  mu_u64 owner = mu_global_load_relaxed_system_u64(&slot->owner);
+  mu_u64 seen = mu_global_load_relaxed_system_u64(&slot->nonce);
+  mu_u64 uneven = mu_global_load_relaxed_system_u64(&slot->drops);
   MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
       MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++) {
     mu_u64 count = mu_global_load_relaxed_system_u64(
@@ -198,13 +168,21 @@ MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
     poison |= count & MU_POISON;
     uneven |= count % ((b->blocks - shard + b->shards - 1) / b->shards);
   }
-  for (int i = 0; i < 2; i++)
-    mu_global_store_relaxed_system_u64(&slot->sum_after[i],
-                                       mu_global_load_relaxed_system_u64(&slot->sums[i].word));
-  if (uneven && !poison)
-    mu_barrier_mark(b);
-  mu_global_store_release_system_u64(&slot->nonce, b->nonce);
-  return poison ? MU_POISONED : uneven ? MU_STALE : MU_OK;
+  if (!owner)
+    owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
+  if (owner && owner != mine)
+    return MU_MISMATCH;
+  if (poison)
+    return MU_POISONED;
+  while (seen != b->nonce) {
+    mu_u64 now = mu_global_cas_relaxed_system_u64(&slot->nonce, seen, b->nonce);
+    if (now == seen && uneven) {
+      mu_barrier_mark(b);
+      return MU_STALE;
+    }
+    seen = now == seen ? b->nonce : now;
+  }
+  return MU_OK;
 }
 
 // Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
@@ -217,7 +195,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->rank = g->rank;
   b->blocks = b->staying = g->blocks;
   b->timeout_ns = MU_TIMEOUT_NS;
-  b->epoch = b->drops = 0;
+  b->epoch = b->drops = b->sums = b->sum = b->last_sum = 0;
   b->hardware = g->hardware && !part;
   b->nonce = nonce;
   if (lane == 0)
@@ -252,11 +230,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
   b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
-  mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
-  b->sums = 0;
-  b->sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
-  b->last_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
-  return status;
+  return mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
 }
 
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
@@ -624,6 +598,37 @@ ordered:
   return MU_OK;
 }
 
+// Before the first sum of a launch: what do the words of `sums` start from? The first block that comes here,
+// and before any can arrive, notes it; the others wait for that. A launch with this nonce that has used sums
+// before, and was not closed, leaves nobody who knows (of a sum that is under way this block's own arrival is
+// missing).
+MU_FN mu_status mu_barrier_open_sums(mu_barrier *b) {
+  mu_slot *slot = b->slot;
+  mu_u64 start_ns = 0, seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
+  mu_u32 known = 1;
+  while (seen != b->nonce) {
+    if (!(seen & MU_OPENING)) {
+      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->sum_nonce, seen, b->nonce | MU_OPENING);
+      if (now == seen) {
+        for (int i = 0; i < 2; i++)
+          mu_global_store_relaxed_system_u64(&slot->sum_after[i],
+                                             mu_global_load_relaxed_system_u64(&slot->sums[i].word));
+        mu_global_store_release_system_u64(&slot->sum_nonce, b->nonce);
+        return MU_OK;
+      }
+    } else if (!start_ns) {
+      start_ns = mu_time_ns();
+    } else if (mu_time_ns() - start_ns > b->timeout_ns) {
+      return MU_STALE; // a launch died while it noted
+    }
+    seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
+  }
+  for (int i = 0; i < 2; i++)
+    known &= (mu_u32)(mu_global_load_relaxed_system_u64(&slot->sums[i].word) -
+                      mu_global_load_relaxed_system_u64(&slot->sum_after[i])) < b->blocks;
+  return known ? MU_OK : MU_STALE;
+}
+
 // A meeting that brings the sum of one number a block: the number is the high half of the arrival, so it
 // costs nothing. Such arrivals have words of their own, which take turns, so that a block that is ahead
 // cannot spoil the sum of one that still reads it.
@@ -634,6 +639,13 @@ MU_FN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
+  if (b->sums == 0) {
+    status = mu_barrier_finish(b, b->lane == 0 ? mu_barrier_open_sums(b) : MU_OK);
+    if (status)
+      return status;
+    b->sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[0]);
+    b->last_sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[1]);
+  }
   b->epoch++;
   b->sums++;
   mu_barrier_converge(b);
@@ -671,10 +683,10 @@ MU_FN mu_status mu_barrier_sync_add_relaxed_u32(mu_barrier *b, mu_u32 value, mu_
 
 // For launches that the hardware's launch number (%gridid) may not tell apart: replays of one graph, and
 // groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32, the votes,
-// mu_collect_reduce_add_u32 and _s32), call this after the last of them; else the next launch's open says
-// MU_STALE. Harmless otherwise. Callers: all threads, like a barrier.
+// mu_collect_reduce_add_u32 and _s32), call this after the last of them; else the next launch's first sum
+// says MU_STALE. Harmless otherwise. Callers: all threads, like a barrier.
 MU_FN void mu_barrier_close(const mu_barrier *b) {
-  if (b->rank == 0 && b->lane == 0 && !b->hardware) {
+  if (b->rank == 0 && b->lane == 0 && b->sums) {
     mu_global_store_relaxed_system_u64(&b->slot->sum_after[b->sums & 1], b->sum);
     mu_global_store_relaxed_system_u64(&b->slot->sum_after[~b->sums & 1], b->last_sum);
   }
