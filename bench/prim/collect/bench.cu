@@ -129,7 +129,7 @@ static double measure(enum method method, unsigned blocks, unsigned threads) {
   unsigned rounds[2] = {2000, 10000}, first = 0;
   if (bench.tiny)
     rounds[0] = 5, rounds[1] = 25;
-  if (!bench_fits(methods[method].kernel, blocks, threads) || (bench.tiny && blocks * threads > 20000))
+  if (!bench_fits(methods[method].kernel, blocks, threads) || (bench.tiny && blocks * threads > 5000))
     return -1;
   for (int place = 0; place < PLACES; place++) {
     double ns[2];
