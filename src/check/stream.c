@@ -311,6 +311,11 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b) {
   return true;
 }
 
+bool check_launch_over(check *c, uint64_t id) {
+  const stream *s = c->parts[CHECK_PART_stream];
+  return s->failed || number_of(s, id) <= s->floor;
+}
+
 /* ------------------------------------------------------------------ the part */
 
 static void *new(check *c) {
@@ -354,4 +359,5 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_stream = {"stream", 0, new, end, event};
+const check_part check_part_stream = {"stream", 0,   CHECK_TAKES(LAUNCH) | CHECK_TAKES(STREAM),
+                                      new,      end, event};
