@@ -185,11 +185,15 @@ static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
 }
 
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
-static void settle(race_line *l, uint32_t base, bool bulk) {
+static inline bool is_settled(const access *x, const race_record *old) {
+  return x->home && !x->block->launch.cluster[0] && old->time <= x->block->base &&
+         !(old->block & RACE_ASYNC_BLOCK) && !(x->block->bulk && old->flags & RACE_WRITES);
+}
+
+static void settle(const access *x, race_line *l) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++)
-    if (l->records[i].time > base || l->records[i].block & RACE_ASYNC_BLOCK ||
-        (bulk && l->records[i].flags & RACE_WRITES))
+    if (!is_settled(x, &l->records[i]))
       l->records[kept++] = l->records[i];
   l->n = (uint16_t)kept;
 }
@@ -223,8 +227,7 @@ static bool in_cell(access *x, uint64_t line) {
     return false;
   if (mine->level != RACE_LEVEL_DEVICE && (!x->home || x->block->launch.cluster[0]))
     return false;
-  if (l->n && x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
     if (!race_apart(&l->records[i], mine) && !all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, l, &l->records[i], line);
@@ -236,33 +239,53 @@ static bool in_cell(access *x, uint64_t line) {
   return race_cell_put(l, mine, word);
 }
 
-/* So many records of a line are looked through for others that lie apart. */
-enum { FEW = 16 };
+static bool same_bytes(const race_record *a, const race_record *b) {
+  return a->base == b->base && a->stride == b->stride && a->bytes == b->bytes;
+}
 
-/* What most accesses meet: nobody, or one access to the same bytes that says no more than this one, and is
- * before it, or was the same lanes' own. False: nothing was done. */
+/* What most accesses meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
+ * does. What says no more than this one, lane by lane, makes place. False: it is not so simple, and nothing
+ * was done. */
 static bool is_simple(const access *x, race_line *l) {
   const race_record *mine = &x->record;
-  race_record *same = NULL;
-  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > FEW ||
-      (x->block->copies && !x->home) ||
-      (mine->flags & RACE_WRITES && mine->stride < mine->bytes && mine->lanes & (mine->lanes - 1)))
+  bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
+  uint32_t gone = 0;
+  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
+      (x->block->copies && !x->home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
   for (uint32_t i = 0; i < l->n; i++) {
-    race_record *old = &l->records[i];
+    const race_record *old = &l->records[i];
+    if (is_settled(x, old)) {
+      gone |= UINT32_C(1) << i;
+      continue;
+    }
     if (race_apart(old, mine))
       continue;
-    if (same || old->flags & (RACE_STRONG | RACE_IN_ASYNC) || old->flags & ~mine->flags & RACE_WRITES ||
-        old->lanes & ~mine->lanes || old->base != mine->base || old->stride != mine->stride ||
-        old->bytes != mine->bytes)
+    bool same = same_bytes(old, mine);
+    bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
+    bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
+    if (old->flags & (RACE_STRONG | RACE_IN_ASYNC))
       return false;
-    if (!(old->block == mine->block && old->warp == mine->warp) && !all_know(x->race, x->block, old, x->warp))
+    if (own || all_know(x->race, x->block, old, x->warp)) {
+      if (supersedes && (!same || old->lanes & ~mine->lanes))
+        return false;
+      gone |= supersedes ? UINT32_C(1) << i : 0;
+    } else if ((mine->flags | old->flags) & RACE_WRITES) {
       return false;
-    same = old;
+    }
   }
-  if (same)
-    *same = *mine;
-  return same || (l->n < FEW && race_line_add(l, mine));
+  if (gone == 1 && l->n == 1) {
+    l->records[0] = *mine;
+    return true;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; gone && i < l->n; i++)
+    if (!(gone >> i & 1))
+      l->records[kept++] = l->records[i];
+  l->n = gone ? (uint16_t)kept : l->n;
+  if (!race_line_add(l, mine, &x->race->forgot))
+    x->race->failed = true;
+  return true;
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -279,8 +302,7 @@ static void in_line(access *x, uint64_t line) {
   __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
   if (is_simple(x, l))
     return;
-  if (x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  settle(x, l);
   if (l->cells)
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
@@ -308,7 +330,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered))
+  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
     r->failed = true;
 }
 
@@ -554,6 +576,11 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+bool check_race_forgot(const check *c) {
+  const race *r = c->parts[CHECK_PART_race];
+  return r->forgot;
 }
 
 void check_race_flush(check *c) {
