@@ -17,7 +17,7 @@
 #include "host.h"
 #endif
 
-// Kernels that a C host launches by name.
+// Kernels have their plain names, whether nvcc or clang made them: a C host launches them by those.
 #ifdef __cplusplus
 #define TOUR_C extern "C"
 #else

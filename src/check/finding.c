@@ -8,6 +8,7 @@
 
 typedef struct found {
   muster_rule rule;
+  muster_severity severity;
   const char *kernel;
   check_site sites[MUSTER_ACCESSES];
   uint64_t count, told;
@@ -131,6 +132,20 @@ bool check_was_found(const check *c, muster_rule rule, const char *kernel) {
   return false;
 }
 
+bool check_was_wrong(const check *c, const char *kernel) {
+  for (uint32_t i = 0; i < c->findings->n; i++)
+    if (c->findings->all[i].severity != MUSTER_NOTE && strcmp(c->findings->all[i].kernel, kernel) == 0)
+      return true;
+  return false;
+}
+
+static muster_severity severity_of(const check_found *f) {
+  return f->error    ? MUSTER_ERROR
+         : f->note   ? MUSTER_NOTE
+         : f->milder ? MUSTER_WARNING
+                     : muster_rule_get(f->rule)->severity;
+}
+
 void check_report(check *c, const check_found *f) {
   struct check_findings *all = c->findings;
   check_found unfair = *f;
@@ -165,20 +180,17 @@ void check_report(check *c, const check_found *f) {
     return;
   }
   all->all[all->n++] = (found){.rule = f->rule,
+                               .severity = severity_of(f),
                                .kernel = kernel,
                                .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
                                .count = f->count ? f->count : 1,
                                .told = f->count ? f->count : 1};
 
-  const muster_rule_row *row = muster_rule_get(f->rule);
   check_weak_words(c, stray);
   snprintf(message, sizeof message, "%s%s", f->message, stray);
   check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
-                        .severity = f->error    ? MUSTER_ERROR
-                                    : f->note   ? MUSTER_NOTE
-                                    : f->milder ? MUSTER_WARNING
-                                                : row->severity,
+                        .severity = severity_of(f),
                         .kernel = kernel,
                         .launch = l ? l->id : 0,
                         .relation = f->relation,

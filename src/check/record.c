@@ -214,11 +214,12 @@ bool check_record_step(check_record *r, check *c, const sim_event *e, check_step
   }
   uint32_t lane = (uint32_t)__builtin_ctz(e->who.lanes);
   bool polls = a->reads && !(a->writes && a->stored);
-  *out = (check_step){.who = who,
-                      .number = ++w->steps,
-                      .total = ++r->total,
-                      .again = polls && w->address == a->address[lane] && w->value == a->read[lane][0]};
-  w->address = polls ? a->address[lane] : 0, w->value = a->read[lane][0];
+  *out =
+      (check_step){.who = who,
+                   .number = ++w->steps,
+                   .total = ++r->total,
+                   .again = polls && w->address == a->address[lane] && w->value == sim_value_read(a, lane)};
+  w->address = polls ? a->address[lane] : 0, w->value = sim_value_read(a, lane);
   if (r->keeps)
     note_words(r, c, e, out);
   return true;

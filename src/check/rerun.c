@@ -123,7 +123,13 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_schedule = {"schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, end, event};
+const check_part check_part_schedule = {"schedule",
+                                        SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                        CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN |
+                                            CHECK_TAKES(ACCESS) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE),
+                                        new,
+                                        end,
+                                        event};
 
 static uint32_t choose(void *user, const sim_choice *k) {
   check *c = user;

@@ -510,7 +510,9 @@ static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     const ptx_func *decl = &w->f->ptx->funcs[callee->index];
     formal_rets = decl->rets, formal_args = decl->params;
     info->name = decl->name;
-    info->builtin = decl->defined ? NULL : sim_builtin_find(decl->name);
+    sim_module *owner = w->f->module;
+    uint32_t func = callee->index;
+    info->builtin = sim_resolve_func(&owner, &func) ? NULL : sim_builtin_find(decl->name);
     if (!info->builtin) {
       sim_func *f = sim_code_func(w, w->f->module, callee->index);
       info->callee = f;

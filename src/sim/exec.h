@@ -254,6 +254,7 @@ typedef struct sim_level {
   /* every lane + offset is in [begin, begin + room], and none has a bit of `low` */
   bool (*within)(const uint32_t lane[SIM_LANES], uint32_t offset, uint32_t begin, uint32_t room,
                  uint32_t low);
+  sim_fn *atom_told;
 } sim_level;
 
 #endif

@@ -475,6 +475,7 @@ typedef struct sim_run {
   const sim_watcher *watcher;
   bool yield;      /* a watcher asked for it */
   bool defines;    /* definedness is kept */
+  bool only_told;  /* the watcher chooses nothing, and no loop is probed: exec/told.c */
   uint64_t ticks;  /* how far its clock is ahead of its own instructions */
   sim_stats stats; /* its part of the device's */
   sim_fault fault;
@@ -602,6 +603,7 @@ void sim_workers_sum(const sim_workers *w, sim_stats *out);
 
 /* What an access does, for whoever does not have it compiled into a handler. In an op of memory, a is the
  * place of the address, x an offset to it, y a sim_access_flag, more a sim_moves. */
+typedef void sim_atom_fn(const sim_op *o, sim_ctx *c, void *found, void *left);
 typedef struct sim_moves {
   uint8_t
       space; /* as the instruction says; of a function's parameters and results LOCAL, of a kernel's PARAM */
@@ -614,6 +616,7 @@ typedef struct sim_moves {
   uint32_t places[8];           /* registers that are loaded or stored, or an atomic's operand b */
   uint32_t compare;    /* atom.cas: its operand c is what is stored, b what is compared; place of c */
   uint32_t results[8]; /* of an atomic; SIM_NOWHERE: none */
+  sim_atom_fn *told;   /* does an atomic at r->pointer, and says what each lane found and left there; NULL */
 } sim_moves;
 
 enum {
@@ -646,10 +649,6 @@ bool sim_drops(sim_run *r, const sim_op *o, const sim_found *f, uint32_t bytes, 
 /* r->address and r->pointer of the lanes of the mask; false: a fault was raised. */
 bool sim_resolve(sim_run *r, const sim_op *o, const sim_moves *m, uint32_t bytes, bool writes);
 sim_fn sim_load_slow, sim_store_slow, sim_atom_slow;
-/* straight.c: does it, told and all, if the lanes lie side by side and nothing is special; false: nothing was
- * done. */
-bool sim_load_straight(sim_run *r, const sim_op *o, const sim_moves *m);
-bool sim_store_straight(sim_run *r, const sim_op *o, const sim_moves *m);
 sim_select sim_select_atom;
 /* One atomic operation on memory; *old is what was there, *stored what is now. False: nothing was stored.
  * locked: others of this process may be at it too. */

@@ -214,6 +214,8 @@ static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->depth_key = sim_depth_key(u->depth);
   r->from = u->pc->insn;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
+  r->only_told = r->watcher && !r->probe && !r->watcher->source &&
+                 !(r->watcher->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
   r->ctx.way = r->probe || r->watcher ? SIM_SLOW : u->mask == w->live ? SIM_FULL : SIM_MASKED;
   if (r->ctx.way == SIM_FULL) {
     r->ctx.mask = u->mask;
@@ -246,6 +248,15 @@ static void run_slow(sim_run *r, const sim_op *o) {
       sim_define_step(r, o);
     o = o->fn[SIM_SLOW](o, &r->ctx);
   }
+}
+
+/* All lanes that live are together, and a watcher is only told: what has nothing to tell runs as if there
+ * were none. */
+static void run_told(sim_run *r, const sim_op *o) {
+  const sim_warp *w = r->warp;
+  while (o && !w->undefined)
+    o = o->fn[o->fn[SIM_SLOW] == o->fn[SIM_MASKED] ? SIM_FULL : SIM_SLOW](o, &r->ctx);
+  run_slow(r, o);
 }
 
 /* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
@@ -290,6 +301,8 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     else if (r->ctx.way == SIM_MASKED)
       for (const sim_op *o = u->pc; o;)
         o = o->fn[SIM_MASKED](o, &r->ctx);
+    else if (r->only_told && u->mask == w->live)
+      run_told(r, u->pc);
     else
       run_slow(r, u->pc);
     int64_t used = (int64_t)r->warp_insns - before;

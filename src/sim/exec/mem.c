@@ -265,6 +265,8 @@ static void set(sim_op *op, sim_fn *fast, sim_fn *slow) {
   op->fn[SIM_SLOW] = slow;
 }
 
+sim_fn SIM_LEVELED(sim_load_told), SIM_LEVELED(sim_store_told); /* told.c */
+
 bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
   bool store = i->op == PTX_OP_st_mem;
   if (!store && i->op != PTX_OP_ld_mem && i->op != PTX_OP_ld_const_mem && i->op != PTX_OP_ldu_mem)
@@ -276,14 +278,16 @@ bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_i
   bool slow_only = m->lane_bytes == 16 ? m->bytes != 16 : false;
   if (m->n > 1)
     slow_only = !((m->bytes == 4 && m->lane_bytes == 4) || (m->bytes == 8 && m->lane_bytes == 8));
+  sim_fn *slow = store ? sim_store_slow : sim_load_slow;
+  sim_fn *told = store ? SIM_LEVELED(sim_store_told) : SIM_LEVELED(sim_load_told);
   if (slow_only)
-    set(op, store ? sim_store_slow : sim_load_slow, store ? sim_store_slow : sim_load_slow);
+    set(op, slow, slow);
   else if (m->n > 1 && store)
-    set(op, m->bytes == 4 ? store_v_32 : store_v_64, sim_store_slow);
+    set(op, m->bytes == 4 ? store_v_32 : store_v_64, told);
   else if (m->n > 1)
-    set(op, m->bytes == 4 ? load_v_32 : load_v_64, sim_load_slow);
+    set(op, m->bytes == 4 ? load_v_32 : load_v_64, told);
   else
-    set(op, store ? pick_store(m) : pick_load(m), store ? sim_store_slow : sim_load_slow);
+    set(op, store ? pick_store(m) : pick_load(m), told);
   op->d = op->b = m->places[0];
   return true;
 }
