@@ -297,15 +297,19 @@ MU_COLLECT_REDUCE(add, u64)
 MU_COLLECT_REDUCE(add, s64)
 MU_COLLECT_REDUCE(add, f64)
 
-// Am I the last block to come here? Of `blocks` blocks that call, one gets 1, in all its threads; it sees
-// what all others wrote before. The counter, zeroed once, is zero again afterwards. Callers     all threads
-// of the block.        Order  acquire and release at device scope. Progress    none needed: nobody waits.
-// Cost   one atomic that returns its value, two block barriers.
+// Am I the last of `takers` threads to come here? One of them gets 1, and sees what all others wrote before.
+// The counter, zeroed once, is zero again afterwards. Callers     one thread each.        Order  acquire and
+// release at device scope. Progress    none needed: nobody waits.
+MU_FN mu_u32 mu_ticket_take(mu_u32 *counter, mu_u32 takers) {
+  return mu_inc_acq_rel_device_u32(counter, takers - 1) == takers - 1;
+}
+// The same for whole blocks: of `blocks` blocks that call, one gets 1, in all its threads. Callers     all
+// threads of the block. Cost   one atomic that returns its value, two block barriers.
 MU_FN mu_u32 mu_ticket_last(mu_u32 *counter, mu_u32 blocks) {
   mu_u32 last = 0;
   mu_bar_sync(); // the ticket speaks for the whole block
   if (mu_thread() == 0)
-    last = mu_inc_acq_rel_device_u32(counter, blocks - 1) == blocks - 1;
+    last = mu_ticket_take(counter, blocks);
   return mu_bar_or(last);
 }
 

@@ -7,7 +7,11 @@
 //   MU_PTX      version of the PTX language the compiler writes, times 10; set it by hand for a clang that
 //               is told another one (-Xclang -target-feature -Xclang +ptx84: -DMU_PTX=84)
 //   MU_FN       in front of every function of these headers
-//   MU_HAS_x    1 where instruction x exists; where it does not, either a fall-back with the same name
+//   MU_KERNEL   in front of a kernel's name; behind it MU_BOUNDS(threads, blocks): it is launched with at
+//   most so
+//               many threads a block, of which so many blocks shall fit a multiprocessor
+//   MU_SHARED   in front of a variable in shared memory; MU_SHARED_DYNAMIC of the array whose size the launch
+//   says MU_HAS_x    1 where instruction x exists; where it does not, either a fall-back with the same name
 //               stands in its place, or the name is not declared and its use does not compile
 //
 // Compilers: nvcc (C++14 on), NVRTC, clang as CUDA with and without CUDA headers, clang as plain C11 for
@@ -25,7 +29,9 @@
 #endif
 #define MU_COLD __device__ static __noinline__ __attribute__((unused))
 #define MU_KERNEL extern "C" __global__ void
+#define MU_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define MU_SHARED static __shared__
+#define MU_SHARED_DYNAMIC extern __shared__
 #elif defined(__CUDA__)
 #define MU_DEVICE 1
 #ifndef MU_FN
@@ -33,7 +39,9 @@
 #endif
 #define MU_COLD __attribute__((device, noinline, unused)) static
 #define MU_KERNEL extern "C" __attribute__((global)) void
+#define MU_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #define MU_SHARED static __attribute__((shared))
+#define MU_SHARED_DYNAMIC extern __attribute__((shared))
 #elif defined(__NVPTX__)
 #define MU_DEVICE 1
 #ifndef MU_FN
@@ -41,7 +49,9 @@
 #endif
 #define MU_COLD static __attribute__((noinline, unused))
 #define MU_KERNEL __attribute__((nvptx_kernel)) void
+#define MU_BOUNDS(threads, blocks) // C has no way to say it
 #define MU_SHARED static __attribute__((address_space(3)))
+#define MU_SHARED_DYNAMIC extern __attribute__((address_space(3)))
 #else
 #define MU_DEVICE 0
 #endif

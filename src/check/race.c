@@ -6,16 +6,25 @@
 
 /* ------------------------------------------------------------------ instructions */
 
-/* Does anything but the atomic itself name its result? */
+static bool is_named_once(const ptx_body *body, uint32_t reg) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < body->n_operands; k++)
+    n += body->operands[k].kind == PTX_REG && body->operands[k].index == reg;
+  return n < 2;
+}
+
+/* Does nothing but the atomic itself name its result, which may be a vector? */
 static bool result_is_unused(const sim_who *w) {
   const ptx_insn *i = w->insn;
   const ptx_operand *d = i->n_operands ? &w->body->operands[i->operands] : NULL;
-  uint32_t n = 0;
-  if (!d || d->kind != PTX_REG)
+  if (!d || (d->kind != PTX_REG && d->kind != PTX_VEC))
     return true;
-  for (uint32_t k = 0; k < w->body->n_operands; k++)
-    n += w->body->operands[k].kind == PTX_REG && w->body->operands[k].index == d->index;
-  return n < 2;
+  const ptx_operand *first = d->kind == PTX_VEC ? &w->body->operands[d->index] : d;
+  uint64_t count = d->kind == PTX_VEC ? d->count : 1;
+  for (uint64_t k = 0; k < count; k++)
+    if (first[k].kind == PTX_REG && !is_named_once(w->body, first[k].index))
+      return false;
+  return true;
 }
 
 static const struct race_insn *insn_of(race *r, const sim_access *a) {
@@ -176,11 +185,15 @@ static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
 }
 
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
-static void settle(race_line *l, uint32_t base, bool bulk) {
+static inline bool is_settled(const access *x, const race_record *old) {
+  return x->home && !x->block->launch.cluster[0] && old->time <= x->block->base &&
+         !(old->block & RACE_ASYNC_BLOCK) && !(x->block->bulk && old->flags & RACE_WRITES);
+}
+
+static void settle(const access *x, race_line *l) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++)
-    if (l->records[i].time > base || l->records[i].block & RACE_ASYNC_BLOCK ||
-        (bulk && l->records[i].flags & RACE_WRITES))
+    if (!is_settled(x, &l->records[i]))
       l->records[kept++] = l->records[i];
   l->n = (uint16_t)kept;
 }
@@ -204,53 +217,75 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
 }
 
 /* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
- * that are not atomic, so the last of each word is kept, and nothing else. */
+ * that are not atomic, so the last of each word is kept, and nothing else. One whose scope leaves out others
+ * that reach the word is none of these. */
 static bool in_cell(access *x, uint64_t line) {
   race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   race_line *l = race_shadow_line(shadow, line);
   const race_record *mine = &x->record;
   if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
     return false;
-  if (l->n && x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  if (mine->level != RACE_LEVEL_DEVICE && (!x->home || x->block->launch.cluster[0]))
+    return false;
+  settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
     if (!race_apart(&l->records[i], mine) && !all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
-  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+  if (l->cells && race_cell_get(l, word, &old) && old.bytes != mine->bytes &&
       !all_know(x->race, x->block, &old, x->warp))
     meet(x, l, &old, line);
   return race_cell_put(l, mine, word);
 }
 
-/* So many records of a line are looked through for others that lie apart. */
-enum { FEW = 16 };
+static bool same_bytes(const race_record *a, const race_record *b) {
+  return a->base == b->base && a->stride == b->stride && a->bytes == b->bytes;
+}
 
-/* What most accesses meet: nobody, or one access to the same bytes that says no more than this one, and is
- * before it, or was the same lanes' own. False: nothing was done. */
+/* What most accesses meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
+ * does. What says no more than this one, lane by lane, makes place. False: it is not so simple, and nothing
+ * was done. */
 static bool is_simple(const access *x, race_line *l) {
   const race_record *mine = &x->record;
-  race_record *same = NULL;
-  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > FEW ||
-      (x->block->copies && !x->home) ||
-      (mine->flags & RACE_WRITES && mine->stride < mine->bytes && mine->lanes & (mine->lanes - 1)))
+  bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
+  uint32_t gone = 0;
+  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
+      (x->block->copies && !x->home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
   for (uint32_t i = 0; i < l->n; i++) {
-    race_record *old = &l->records[i];
+    const race_record *old = &l->records[i];
+    if (is_settled(x, old)) {
+      gone |= UINT32_C(1) << i;
+      continue;
+    }
     if (race_apart(old, mine))
       continue;
-    if (same || old->flags & (RACE_STRONG | RACE_IN_ASYNC) || old->flags & ~mine->flags & RACE_WRITES ||
-        old->lanes & ~mine->lanes || old->base != mine->base || old->stride != mine->stride ||
-        old->bytes != mine->bytes)
+    bool same = same_bytes(old, mine);
+    bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
+    bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
+    if (old->flags & (RACE_STRONG | RACE_IN_ASYNC))
       return false;
-    if (!(old->block == mine->block && old->warp == mine->warp) && !all_know(x->race, x->block, old, x->warp))
+    if (own || all_know(x->race, x->block, old, x->warp)) {
+      if (supersedes && (!same || old->lanes & ~mine->lanes))
+        return false;
+      gone |= supersedes ? UINT32_C(1) << i : 0;
+    } else if ((mine->flags | old->flags) & RACE_WRITES) {
       return false;
-    same = old;
+    }
   }
-  if (same)
-    *same = *mine;
-  return same || (l->n < FEW && race_line_add(l, mine));
+  if (gone == 1 && l->n == 1) {
+    l->records[0] = *mine;
+    return true;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; gone && i < l->n; i++)
+    if (!(gone >> i & 1))
+      l->records[kept++] = l->records[i];
+  l->n = gone ? (uint16_t)kept : l->n;
+  if (!race_line_add(l, mine, &x->race->forgot))
+    x->race->failed = true;
+  return true;
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -267,8 +302,7 @@ static void in_line(access *x, uint64_t line) {
   __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
   if (is_simple(x, l))
     return;
-  if (x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  settle(x, l);
   if (l->cells)
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
@@ -296,7 +330,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered))
+  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
     r->failed = true;
 }
 
@@ -542,6 +576,11 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+bool check_race_forgot(const check *c) {
+  const race *r = c->parts[CHECK_PART_race];
+  return r->forgot;
 }
 
 void check_race_flush(check *c) {

@@ -170,18 +170,20 @@ static int strength(const race_record *r) {
   return r->flags & RACE_STRONG ? 1 + r->level : 0;
 }
 
-/* What must go if there are too many: of a block that is there more than once, else the oldest. */
-static uint32_t weakest(const race_line *l, uint32_t block) {
-  uint32_t oldest = UINT32_MAX;
+/* If there are too many: one goes of a block that is there more than once, else the oldest. */
+static void make_place(race_line *l, uint32_t block, bool *forgot) {
+  uint32_t out = UINT32_MAX, n = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     if (is_plain_write(&l->records[i]))
       continue;
-    if (l->records[i].block == block)
-      return i;
-    if (oldest == UINT32_MAX)
-      oldest = i;
+    if (!n++ || (l->records[i].block == block && l->records[out].block != block))
+      out = i;
   }
-  return oldest;
+  if (n < MOST)
+    return;
+  memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
+  l->n--;
+  *forgot = true;
 }
 
 static bool more_room(race_line *l) {
@@ -196,15 +198,17 @@ static bool more_room(race_line *l) {
   return true;
 }
 
-bool race_line_add(race_line *l, const race_record *r) {
+bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
+  if (l->n >= MOST)
+    make_place(l, r->block, forgot);
   if (l->n == l->capacity && !more_room(l))
     return false;
   l->records[l->n++] = *r;
   return true;
 }
 
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
-  uint32_t kept = 0, concurrent = 0;
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
     bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
@@ -217,19 +221,12 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
       old->lanes &= ~own(old, r);
     if (!old->lanes)
       continue;
-    if (!is_plain_write(old))
-      concurrent++;
     if (kept != i)
       l->records[kept] = *old;
     kept++;
   }
   l->n = (uint16_t)kept;
-  if (concurrent >= MOST) {
-    uint32_t out = weakest(l, r->block);
-    memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
-    l->n--;
-  }
-  return race_line_add(l, r);
+  return race_line_add(l, r, forgot);
 }
 
 /* ------------------------------------------------------------------ cells */

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "check/joins.h"
+#include "check/share.h"
 
 enum {
   NUMBERS = 16, /* barriers of a block */
@@ -74,6 +75,18 @@ void check_redundant_free(struct check_redundant *t) {
   free(t->group_of);
   free(t->kernels);
   free(t);
+}
+
+uint32_t check_barriers_known(const check *c) {
+  return c->redundant->n_groups;
+}
+
+bool check_barrier_needed(const check *c, uint32_t barrier) {
+  return c->redundant->groups[barrier].needed;
+}
+
+void check_barrier_need(check *c, uint32_t barrier) {
+  c->redundant->groups[barrier].needed = true;
 }
 
 static bool same_place(const group *g, const muster_access *at) {
@@ -528,7 +541,15 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_redundant = {"redundant", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, drop, event};
+const check_part check_part_redundant = {"redundant",
+                                         SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                         CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(BLOCK) |
+                                             CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
+                                             CHECK_TAKES(FENCE) | CHECK_TAKES(MBARRIER) | CHECK_TAKES(COPY) |
+                                             CHECK_TAKES(HEAP) | CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE),
+                                         new,
+                                         drop,
+                                         event};
 
 /* ------------------------------------------------------------------ in the end */
 

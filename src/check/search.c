@@ -370,9 +370,14 @@ bool search_next(search *s) {
   return true;
 }
 
+void search_spoil(search *s) {
+  s->failed = true;
+}
+
 void search_ran(search *s, bool whole) {
   close(s);
   s->unsure |= !whole;
+  s->repeats |= s->asleep != 0; /* who sleeps could move, and has, though nothing was told of it */
   s->n_orders += !s->repeats;
 }
 

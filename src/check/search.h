@@ -24,7 +24,9 @@ void search_access(search *s, const sim_turn *who, uint32_t lane, bool first, ui
 /* The warp came to a barrier: its move is over. And: all that came go on, by what `by` did. */
 void search_arrive(search *s, const sim_turn *who, uint64_t barrier);
 void search_complete(search *s, const sim_turn *by, uint64_t barrier);
-/* The run is over. `whole`: everybody came as far as they can; else what would have followed is not known. */
+/* There is no end to the orders, or they are not all that there is: the search is given up. */
+void search_spoil(search *s);
+/* The run is over. `whole`: everybody came as far as they can; else nobody knows what would have followed. */
 void search_ran(search *s, bool whole);
 
 uint64_t search_orders(const search *s); /* how many were run */

@@ -89,6 +89,7 @@ void check_report(check *c, const check_found *f);
 /* Whether that rule was broken in that kernel, as far as is known. */
 bool check_was_found(const check *c, muster_rule rule, const char *kernel);
 bool check_was_wrong(const check *c, const char *kernel); /* an error or a warning */
+void check_note(check *c, const char *text);              /* worth knowing */
 /* Says once that something could not be judged. */
 void check_unjudged(check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool check_is_on(const check *c, muster_rule r);
@@ -165,6 +166,8 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* race.c: that nothing was found does not say that there is no race. */
+bool check_race_forgot(const check *c);
 /* api.c: the program ends. */
 void check_api_end(check *c);
 /* define.c: what waits to be reported is. */
@@ -192,14 +195,15 @@ struct check {
   struct check_select *select;
   struct check_findings *findings;
   struct check_redundant *redundant;
-  struct check_set *set; /* schedules: rerun.c */
-  bool further;          /* a schedule other than the plain run is under way */
-  check_unfair unfair;   /* it starts blocks as hardly a GPU would: a hang is only a note */
-  struct weak *weak;     /* it has reads take other writes than memory's last (weak.h): */
-  bool rehearsal;        /* to see whether they may: nothing is told */
-  check_spot stray;      /* the first read that did; launch 0: none yet */
-  bool stray_early;      /* what it read is stored later */
-  bool muted;            /* findings are counted, and not told: */
+  struct check_set *set;     /* schedules: rerun.c */
+  struct check_share *share; /* this is one of several processes that run them: share.c */
+  bool further;              /* a schedule other than the plain run is under way */
+  check_unfair unfair;       /* it starts blocks as hardly a GPU would: a hang is only a note */
+  struct weak *weak;         /* it has reads take other writes than memory's last (weak.h): */
+  bool rehearsal;            /* to see whether they may: nothing is told */
+  check_spot stray;          /* the first read that did; launch 0: none yet */
+  bool stray_early;          /* what it read is stored later */
+  bool muted;                /* findings are counted, and not told: */
   uint64_t n_muted;
   bool weak_noted;    /* it was said that some launch is not explored so */
   bool weak_hopeless; /* nor is the set at hand */
@@ -230,6 +234,11 @@ bool check_unfair_found(const check *c, check_found *f);
 /* The replay of what is found now, about launch `launch`; false: what is found now is not to be told. */
 bool check_replay_of(const check *c, uint64_t launch, char id[MUSTER_REPLAY_BYTES]);
 bool check_found_race(const check *c, uint64_t launch); /* a rule race-* or missing-* was met (finding.c) */
+/* fixed.c: visits each instruction that a kernel may come to; where functions without a body are called, with
+ * no instruction. False: a visit was, or not all can be known. */
+bool check_each_insn(const sim_who *kernel, bool (*visit)(void *user, const sim_who *at), void *user);
+/* Whether all that a kernel does follows from its input and the order of its accesses. */
+bool check_is_fixed(const sim_who *kernel);
 /* Whether an instruction is one of those of a race: accesses of it are points at which schedules differ. */
 bool check_races_at(const check *c, check_site site);
 

@@ -24,6 +24,7 @@ typedef struct op {
 
 typedef struct program {
   uint32_t n_threads, n_ops[THREADS];
+  uint32_t block[THREADS]; /* threads of a block meet */
   op ops[THREADS][OPS];
 } program;
 
@@ -40,8 +41,9 @@ typedef struct state {
   event events[EVENTS];
 } state;
 
+/* A thread leaves by a move of its own. */
 static bool is_over(const program *p, const state *s, uint32_t t) {
-  return s->at[t] == p->n_ops[t];
+  return s->at[t] > p->n_ops[t];
 }
 
 static uint32_t movable(const program *p, const state *s) {
@@ -52,9 +54,13 @@ static uint32_t movable(const program *p, const state *s) {
   return can;
 }
 
-/* One move: up to an access or a barrier, or to the end. True: it completed the barrier. */
+/* One move: up to an access or a barrier, or to the end. True: it completed its block's barrier. */
 static bool move(const program *p, state *s, uint32_t t) {
   while (!is_over(p, s, t)) {
+    if (s->at[t] == p->n_ops[t]) {
+      s->at[t]++;
+      break;
+    }
     const op *o = &p->ops[t][s->at[t]++];
     if (o->if_even && s->value[t] % 2)
       continue;
@@ -70,9 +76,10 @@ static bool move(const program *p, state *s, uint32_t t) {
     break;
   }
   for (uint32_t i = 0; i < p->n_threads; i++)
-    if (!s->waits[i]) /* every thread meets as often as the others: none ends before */
+    if (p->block[i] == p->block[t] && !s->waits[i]) /* each meets as often as the others: none ends before */
       return false;
-  memset(s->waits, 0, sizeof s->waits);
+  for (uint32_t i = 0; i < p->n_threads; i++)
+    s->waits[i] &= p->block[i] != p->block[t];
   return true;
 }
 
@@ -97,17 +104,19 @@ static bool depends(const event *a, const event *b) {
 static order normal(const program *p, const state *s) {
   order o = {.n = s->n_events};
   bool done[EVENTS] = {false};
-  uint32_t met[EVENTS], meets = 0;
+  uint32_t met[EVENTS], meets[THREADS] = {0}; /* how often its thread had met */
   for (uint32_t i = 0; i < s->n_events; i++) {
-    met[i] = meets / p->n_threads;
-    meets += s->events[i].meets;
+    met[i] = meets[s->events[i].thread];
+    meets[s->events[i].thread] += s->events[i].meets;
   }
   for (uint32_t k = 0; k < s->n_events; k++) {
     uint32_t best = EVENTS;
     for (uint32_t i = 0; i < s->n_events; i++) {
       bool free = !done[i];
       for (uint32_t j = 0; j < i && free; j++)
-        free = done[j] || (met[j] == met[i] && !depends(&s->events[j], &s->events[i]));
+        free =
+            done[j] || !(depends(&s->events[j], &s->events[i]) ||
+                         (met[j] < met[i] && p->block[s->events[j].thread] == p->block[s->events[i].thread]));
       if (free && (best == EVENTS || s->events[i].thread < s->events[best].thread))
         best = i;
     }
@@ -140,6 +149,9 @@ static uint64_t enumerate(const program *p, const state *s, orders *all) {
     add(all, &o);
     return 1;
   }
+  for (uint32_t t = 0; t < p->n_threads; t++) /* when a thread leaves is all the same */
+    if (can >> t & 1 && s->at[t] == p->n_ops[t])
+      can = 1u << t;
   for (uint32_t t = 0; t < p->n_threads; t++) {
     state next = *s;
     if (can >> t & 1) {
@@ -154,22 +166,25 @@ static uint64_t enumerate(const program *p, const state *s, orders *all) {
 
 static void run(const program *p, search *s, state *x) {
   *x = (state){0};
-  for (uint32_t can; (can = movable(p, x)) != 0;) {
+  for (uint32_t can, first = 0; (can = movable(p, x)) != 0;) {
     sim_turn turns[THREADS];
     uint32_t who[THREADS], n = 0;
-    for (uint32_t t = 0; t < p->n_threads; t++)
+    for (uint32_t i = 0; i < p->n_threads; i++) { /* in turn, as on the machine */
+      uint32_t t = (first + i) % p->n_threads;
       if (can >> t & 1)
         who[n] = t, turns[n++] = (sim_turn){.launch = 1, .warp = t};
+    }
     uint32_t t = who[n > 1 ? search_choose(s, turns, n) : 0], before = x->n_events;
     sim_turn me = {.launch = 1, .warp = t};
     bool completes = move(p, x, t);
+    first = t + 1;
     const event *e = &x->events[before];
     if (x->n_events > before && e->meets)
-      search_arrive(s, &me, 0);
+      search_arrive(s, &me, p->block[t]);
     else if (x->n_events > before)
       search_access(s, &me, 0, true, e->word, e->writes);
     if (completes)
-      search_complete(s, &me, 0);
+      search_complete(s, &me, p->block[t]);
   }
 }
 
@@ -179,7 +194,9 @@ static program draw(uint64_t seed) {
   base_rng_seed(&r, seed);
   p.n_threads = 2 + (uint32_t)base_rng_below(&r, THREADS - 1);
   uint32_t words = 1 + (uint32_t)base_rng_below(&r, WORDS), parts = 1 + (uint32_t)base_rng_below(&r, 2);
-  for (uint32_t t = 0; t < p.n_threads; t++)
+  uint32_t blocks = 1 + (uint32_t)base_rng_below(&r, 2);
+  for (uint32_t t = 0; t < p.n_threads; t++) {
+    p.block[t] = t % blocks;
     for (uint32_t k = 0; k < parts; k++) {
       uint32_t n = (uint32_t)base_rng_below(&r, p.n_threads == 2 ? 4 : p.n_threads == 3 ? 3 : 2);
       for (uint32_t i = 0; i < n && p.n_ops[t] < OPS - 1; i++)
@@ -188,6 +205,7 @@ static program draw(uint64_t seed) {
       if (k + 1 < parts)
         p.ops[t][p.n_ops[t]++] = (op){.kind = MEET};
     }
+  }
   return p;
 }
 
