@@ -197,7 +197,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->rank = g->rank;
   b->blocks = b->staying = g->blocks;
   b->timeout_ns = MU_TIMEOUT_NS;
-  b->epoch = b->drops = b->alone = b->sums = b->sum = b->last_sum = 0;
+  b->epoch = b->drops = b->sums = b->sum = b->last_sum = b->alone = 0;
   b->hardware = g->hardware && !part;
   b->nonce = nonce;
   if (lane == 0)
@@ -361,30 +361,17 @@ MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
   b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief + 1;
 }
 
-// What a long wait may find out: that members have left; and what it saw last.
+// What a long wait may find out: that members have left.
 typedef struct {
-  mu_u64 target, drops, seen;
+  mu_u64 target, drops;
   mu_u32 step, staying;
 } mu_count;
-
-MU_FN mu_count mu_barrier_counted(const mu_barrier *b, mu_u64 seen) {
-  mu_count count = {b->target, b->drops, seen, b->step, b->staying};
-  return count;
-}
-MU_FN mu_u64 mu_barrier_count(mu_barrier *b, mu_count count) {
-  b->target = count.target;
-  b->drops = count.drops;
-  b->step = count.step;
-  b->staying = count.staying;
-  b->brief = 0;
-  return count.seen;
-}
 
 // The rest of a wait that is not over after MU_LOOKS_TRUST looks. Takes a copy of the hold and gives back
 // what has changed, so that the hold need not lie in memory.
 MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
   mu_status status = MU_OK;
-  mu_u64 start_ns = mu_time_ns(), seen = 0;
+  mu_u64 start_ns = mu_time_ns(), seen;
   for (mu_u32 looks = 0;; looks++) {
     if (looks % MU_LOOKS_TRUST == 0 && (status = mu_barrier_doubt(&b, start_ns)) &&
         (status = mu_barrier_give_up(&b, status)))
@@ -401,7 +388,16 @@ MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
     break;
   }
   mu_barrier_tell(&b, status);
-  return mu_barrier_counted(&b, seen);
+  mu_count count = {b.target, b.drops, b.step, b.staying};
+  return count;
+}
+
+MU_FN void mu_barrier_count(mu_barrier *b, mu_count count) {
+  b->target = count.target;
+  b->drops = count.drops;
+  b->step = count.step;
+  b->staying = count.staying;
+  b->brief = 0;
 }
 
 // The looking lanes' wait; ALONE (a constant) is b->alone. The acquire comes once, after the look that
@@ -409,22 +405,26 @@ MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
 // the look that succeeds and the block's closing barrier is waited for by all blocks in every barrier: so
 // errors are told here, and nothing is returned.
 MU_FN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
-  MU_ROLLED for (mu_u32 looks = 0; looks < MU_LOOKS_TRUST; looks++) {
-    mu_u64 seen = alone ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
-    if (!(alone ? seen >= b->target : mu_barrier_all(b, seen >= b->target)))
-      continue;
-    if (alone)
-      (void)mu_global_load_acquire_device_u64(b->look);
-    else if (acquire)
-      (void)mu_barrier_load_acquire(b, b->look);
-    mu_barrier_learn(b, looks);
-    if (MU_SELDOM((mu_s64)seen < 0)) {
-      mu_barrier_show(b);
-      mu_barrier_tell(b, MU_POISONED);
+  mu_u64 seen;
+  mu_u32 looks = 0;
+  MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
+    seen = alone ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
+    if (alone ? seen >= b->target : mu_barrier_all(b, seen >= b->target)) {
+      if (alone)
+        (void)mu_global_load_acquire_device_u64(b->look);
+      else if (acquire)
+        (void)mu_barrier_load_acquire(b, b->look);
+      goto complete;
     }
-    return;
   }
-  (void)mu_barrier_count(b, mu_barrier_watch_on(*b, acquire));
+  mu_barrier_count(b, mu_barrier_watch_on(*b, acquire));
+  return;
+complete:
+  mu_barrier_learn(b, looks);
+  if (MU_SELDOM((mu_s64)seen < 0)) {
+    mu_barrier_show(b);
+    mu_barrier_tell(b, MU_POISONED);
+  }
 }
 
 // Converges, then says in every copy that this block has come.
@@ -579,17 +579,23 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
     mu_global_red_add_release_system_u64(&b->slot->drops, 1);
 }
 
-// The rest of a long wait for a sum: as mu_barrier_watch_on, but these words have no room for poison, so a
-// look at `counts` now and then has to tell of it.
-MU_COLD mu_count mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu_u32 acquire) {
-  mu_status status = MU_OK;
-  mu_u64 start_ns = mu_time_ns(), seen = 0;
+// What is left of a long wait for a sum: as mu_barrier_watch_on, but these words have no room for poison, so
+// a look at `counts` has to tell of it.
+typedef struct {
+  mu_count count;
+  mu_u64 seen;
+} mu_sum_seen;
+MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu_u32 acquire) {
+  mu_status status = MU_OK, why = MU_OK;
+  mu_u64 start_ns = mu_time_ns(), seen = b.sum;
   for (mu_u32 looks = 0;; looks++) {
-    mu_status doubt = looks % MU_LOOKS_TRUST == 0 ? mu_barrier_doubt(&b, start_ns) : MU_OK;
-    if (looks % MU_LOOKS_TRUST == 0 && !mu_barrier_all(&b, !(mu_barrier_load(&b, b.look) & MU_POISON))) {
-      mu_barrier_show(&b);
-      status = MU_POISONED;
-      break;
+    if (looks % MU_LOOKS_TRUST == 0) {
+      why = mu_barrier_doubt(&b, start_ns);
+      if (!mu_barrier_all(&b, !(mu_barrier_load(&b, b.look) & MU_POISON))) {
+        mu_barrier_show(&b);
+        status = MU_POISONED;
+        break;
+      }
     }
     seen = mu_barrier_load(&b, word);
     if (mu_barrier_all(&b, (mu_u32)(seen - b.sum) >= b.staying)) {
@@ -597,59 +603,75 @@ MU_COLD mu_count mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu_u3
         (void)mu_barrier_load_acquire(&b, word);
       break;
     }
-    if (doubt) {
+    if (why) {
+      status = why;
       if (b.lane == 0)
-        mu_barrier_poison(&b, doubt);
-      status = doubt;
+        mu_barrier_poison(&b, why);
       break;
     }
   }
   mu_barrier_tell(&b, status);
-  return mu_barrier_counted(&b, seen);
+  mu_sum_seen end = {{b.target, b.drops, b.step, b.staying}, seen};
+  return end;
 }
 
-// The wait for a sum, in the looking lanes: what the word showed when all had come.
-MU_FN mu_u64 mu_barrier_watch_sum(mu_barrier *b, const mu_u64 *word, mu_u32 acquire) {
-  MU_ROLLED for (mu_u32 looks = 0; looks < MU_LOOKS_TRUST; looks++) {
-    mu_u64 seen = mu_barrier_load(b, word);
-    if (!mu_barrier_all(b, (mu_u32)(seen - b->sum) >= b->staying))
-      continue;
-    if (acquire)
-      (void)mu_barrier_load_acquire(b, word);
-    mu_barrier_learn(b, looks);
-    return seen;
+// The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. ALONE as in
+// mu_barrier_watch.
+MU_FN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 alone) {
+  mu_u64 mine = (mu_u64)value << 32 | 1, seen;
+  mu_u32 looks = 0;
+  if (alone || b->lane == 0) {
+    if (ordered)
+      alone ? mu_global_red_add_release_device_u64(word, mine) : mu_barrier_add_release(b, word, mine);
+    else if (alone || !b->system)
+      mu_global_red_add_relaxed_device_u64(word, mine);
+    else
+      mu_global_red_add_relaxed_system_u64(word, mine);
   }
-  return mu_barrier_count(b, mu_barrier_watch_sum_on(*b, word, acquire));
+  mu_barrier_pause(b);
+  MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
+    seen = alone ? mu_global_load_relaxed_device_u64(word) : mu_barrier_load(b, word);
+    mu_u32 open = (mu_u32)(seen - b->sum) < b->staying;
+    if (alone ? !open : mu_barrier_all(b, !open)) {
+      if (ordered)
+        (void)(alone ? mu_global_load_acquire_device_u64(word) : mu_barrier_load_acquire(b, word));
+      mu_barrier_learn(b, looks);
+      b->last_sum = seen;
+      return;
+    }
+  }
+  mu_sum_seen end = mu_barrier_watch_sum_on(*b, word, ordered);
+  mu_barrier_count(b, end.count);
+  b->last_sum = end.seen;
 }
 
 // Before the first sum of a launch: what do the words of `sums` start from? The first block that comes here,
 // and before any can arrive, notes it; the others wait for that. A launch with this nonce that has used sums
 // before, and was not closed, leaves nobody who knows (of a sum that is under way this block's own arrival is
 // missing).
-MU_FN mu_status mu_barrier_open_sums(mu_barrier *b) {
-  mu_slot *slot = b->slot;
+MU_COLD mu_status mu_barrier_open_sums(mu_slot *slot, mu_u64 nonce, mu_u32 blocks, mu_u64 timeout_ns) {
   mu_u64 start_ns = 0, seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
   mu_u32 known = 1;
-  while (seen != b->nonce) {
+  while (seen != nonce) {
     if (!(seen & MU_OPENING)) {
-      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->sum_nonce, seen, b->nonce | MU_OPENING);
+      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->sum_nonce, seen, nonce | MU_OPENING);
       if (now == seen) {
         for (int i = 0; i < 2; i++)
           mu_global_store_relaxed_system_u64(&slot->sum_after[i],
                                              mu_global_load_relaxed_system_u64(&slot->sums[i].word));
-        mu_global_store_release_system_u64(&slot->sum_nonce, b->nonce);
+        mu_global_store_release_system_u64(&slot->sum_nonce, nonce);
         return MU_OK;
       }
     } else if (!start_ns) {
       start_ns = mu_time_ns();
-    } else if (mu_time_ns() - start_ns > b->timeout_ns) {
+    } else if (mu_time_ns() - start_ns > timeout_ns) {
       return MU_STALE; // a launch died while it noted
     }
     seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
   }
   for (int i = 0; i < 2; i++)
     known &= (mu_u32)(mu_global_load_relaxed_system_u64(&slot->sums[i].word) -
-                      mu_global_load_relaxed_system_u64(&slot->sum_after[i])) < b->blocks;
+                      mu_global_load_relaxed_system_u64(&slot->sum_after[i])) < blocks;
   return known ? MU_OK : MU_STALE;
 }
 
@@ -658,38 +680,32 @@ MU_FN mu_status mu_barrier_open_sums(mu_barrier *b) {
 // cannot spoil the sum of one that still reads it.
 MU_FN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 ordered) {
   MU_SHARED mu_u32 sums[16]; // by number of the part
-  mu_status status = MU_OK;
-  mu_u64 *word = &b->slot->sums[b->sums & 1].word, seen, mine = (mu_u64)value << 32 | 1;
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
-  if (b->sums == 0) {
-    status = mu_barrier_finish(b, b->lane == 0 ? mu_barrier_open_sums(b) : MU_OK);
-    if (status)
-      return status;
+  if (MU_SELDOM(b->sums == 0)) {
+    mu_status status = MU_OK;
+    if (b->lane == 0)
+      status = mu_barrier_open_sums(b->slot, b->nonce, b->blocks, b->timeout_ns);
+    if (mu_barrier_finish(b, status))
+      return mu_barrier_status(b);
     b->sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[0]);
     b->last_sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[1]);
   }
+  mu_u64 *word = &b->slot->sums[b->sums & 1].word, before = b->sum, next = b->last_sum;
   b->epoch++;
   b->sums++;
   mu_barrier_converge(b);
   if (b->lane < b->shards) {
-    if (b->lane == 0) {
-      if (ordered)
-        mu_barrier_add_release(b, word, mine);
-      else if (b->system)
-        mu_global_red_add_relaxed_system_u64(word, mine);
-      else
-        mu_global_red_add_relaxed_device_u64(word, mine);
-    }
-    mu_barrier_pause(b);
-    seen = mu_barrier_watch_sum(b, word, ordered);
+    if (b->alone)
+      mu_barrier_add(b, word, value, ordered, 1);
+    else
+      mu_barrier_add(b, word, value, ordered, 0);
+    b->sum = next;
     if (b->lane == 0)
-      sums[b->part] = (mu_u32)((seen - b->sum) >> 32);
-    b->sum = b->last_sum;
-    b->last_sum = seen;
+      sums[b->part] = (mu_u32)((b->last_sum - before) >> 32);
   }
-  status = mu_barrier_finish(b, MU_OK);
+  mu_status status = mu_barrier_finish(b, MU_OK);
   *sum = sums[b->part];
   return status;
 }

@@ -66,6 +66,21 @@ MU_FN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
   mu_global_store_release_system_u32(&slot->error, MU_TIMEOUT);
 }
 
+// What waiting lanes do now and then: rest, show themselves, learn of poison, give up when their time is
+// over. LANES of the warp are in it together. Returns why to stop, or MU_OK to look again.
+MU_COLD mu_status mu_collect_doubt(mu_barrier b, mu_u32 lanes, mu_u64 start_ns) {
+  mu_tile together = mu_tile_mask(lanes);
+  mu_rest_ns(500);
+  mu_barrier_show(&b);
+  if (mu_tile_any(&together, (mu_barrier_load(&b, b.look) & MU_POISON) != 0))
+    return MU_POISONED;
+  if (!mu_tile_any(&together, mu_time_ns() - start_ns >= b.timeout_ns))
+    return MU_OK;
+  if (b.lane == 0)
+    mu_collect_blame(&b, mu_slot_cells(b.slot, b.blocks, b.turn));
+  return MU_TIMEOUT;
+}
+
 // A value as two words of this turn, or as one if its high half is 0 for certain.
 MU_FN void mu_collect_write(const mu_barrier *b, mu_u64 *low_word, mu_u64 *high_word, mu_u64 value,
                             mu_u32 wide) {
@@ -105,18 +120,12 @@ MU_FN mu_status mu_collect_hear(mu_barrier *b, mu_u32 wide, mu_u64 *value) {
       *value = (high & 0xffffffff00000000ull) | low >> 32;
       return MU_OK;
     }
-    if (looks % MU_LOOKS_TRUST == 0) {
-      mu_rest_ns(500);
-      mu_barrier_show(b);
-      mu_u64 now = mu_time_ns();
+    if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!start_ns)
-        start_ns = now;
-      if (mu_barrier_load(b, b->look) & MU_POISON)
-        return MU_POISONED;
-      if (now - start_ns >= b->timeout_ns) {
-        mu_collect_blame(b, mu_slot_cells(b->slot, b->blocks, b->turn));
-        return MU_TIMEOUT;
-      }
+        start_ns = mu_time_ns();
+      mu_status status = mu_collect_doubt(*b, 1u << mu_lane(), start_ns);
+      if (status)
+        return status;
     }
   }
 }
@@ -138,19 +147,12 @@ MU_FN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u64
     }
     if (!mu_tile_any(warp, late))
       return MU_OK;
-    if (looks % MU_LOOKS_TRUST == 0) {
-      mu_rest_ns(500);
-      mu_barrier_show(b);
-      mu_u64 now = mu_time_ns();
+    if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!*start_ns)
-        *start_ns = now;
-      if (mu_tile_any(warp, (mu_barrier_load(b, b->look) & MU_POISON) != 0))
-        return MU_POISONED;
-      if (mu_tile_any(warp, now - *start_ns >= b->timeout_ns)) {
-        if (b->lane == 0)
-          mu_collect_blame(b, cells);
-        return MU_TIMEOUT;
-      }
+        *start_ns = mu_time_ns();
+      mu_status status = mu_collect_doubt(*b, warp->mask, *start_ns);
+      if (status)
+        return status;
     }
   }
 }

@@ -138,8 +138,8 @@ static sim_answer event(void *part, const sim_event *e) {
 }
 
 /* Of accesses only while a set is open. */
-static const uint32_t steps =
-    CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
+static const uint32_t steps = CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(ARRIVE) |
+                              CHECK_TAKES(COMPLETE) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
 const check_part check_part_schedule = {
     "schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT), new, end, event};
 
