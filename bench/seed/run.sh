@@ -6,6 +6,7 @@
 set -eu
 muster=$1 nvcc=$2 seeds=$3 folder=$4 runs=${5:-20}
 here=$(cd "$(dirname "$0")/../.." && pwd)
+case $seeds in /*) ;; *) seeds=$PWD/$seeds ;; esac
 mkdir -p "$folder/own" "$folder/muster"
 folder=$(cd "$folder" && pwd)
 

@@ -121,12 +121,15 @@ static __device__ mu_status meet(mu_barrier *b, int form, unsigned round, unsign
   return status;
 }
 
-static __global__ void __launch_bounds__(1024) exchange(struct test t) {
+// PARTS: whether t.form may be PART, which takes named barriers, 16 for the block: such blocks are few on a
+// multiprocessor.
+template <bool PARTS> static __device__ __forceinline__ void exchange_as(struct test t) {
   mu_group g = group_of(&t);
   mu_barrier b;
   mu_status status;
   unsigned me = mu_thread(), threads = mu_block_threads();
-  if (t.form == PART) { // the second half of the block's warps; the others have nothing to do with it
+  if (PARTS &&
+      t.form == PART) { // the second half of the block's warps; the others have nothing to do with it
     threads /= 2;
     if (me < threads)
       return;
@@ -150,7 +153,7 @@ static __global__ void __launch_bounds__(1024) exchange(struct test t) {
       while (mu_cycles() - start < wait) {
       }
     }
-    status = meet(&b, t.form == PART ? SYNC : t.form, round, t.wrong);
+    status = meet(&b, PARTS ? SYNC : t.form, round, t.wrong);
     if (status)
       break;
     for (unsigned i = me; i < g.blocks * writers && i < threads * 4; i += threads) {
@@ -166,6 +169,12 @@ static __global__ void __launch_bounds__(1024) exchange(struct test t) {
     atomicMax(t.wrong + 1, status);
     atomicMax(t.wrong + 2, round);
   }
+}
+static __global__ void __launch_bounds__(1024) exchange(struct test t) {
+  exchange_as<false>(t);
+}
+static __global__ void __launch_bounds__(1024) exchange_parts(struct test t) {
+  exchange_as<true>(t);
 }
 
 // Rows, columns and the whole grid in turn: three workspaces, three barriers a block.
@@ -327,14 +336,14 @@ static void run(int kind, int form, unsigned size, dim3 grid, dim3 block, unsign
     t.tuned = 1;
   }
   void *args[] = {&t};
-  if (!fits((const void *)exchange, grid, block))
+  const void *kernel = form == PART ? (const void *)exchange_parts : (const void *)exchange;
+  if (!fits(kernel, grid, block))
     return;
   fresh();
-  launch((const void *)exchange, grid, block, args, kind == CLUSTER ? size : 0);
+  launch(kernel, grid, block, args, kind == CLUSTER ? size : 0);
   if (!verdict("%s, %s, %u", grid, block, kind_name[kind], form_name[form], size))
     return;
-  launch((const void *)exchange, grid, block, args,
-         kind == CLUSTER ? size : 0); // the workspace goes on as it is
+  launch(kernel, grid, block, args, kind == CLUSTER ? size : 0); // the workspace goes on as it is
   verdict("%s, %s, %u, second launch", grid, block, kind_name[kind], form_name[form], size);
 }
 
@@ -395,6 +404,8 @@ static void run_abandoned(unsigned blocks, unsigned arrivals) {
   t.wrong = v.wrong;
   t.workspace = v.workspace;
   void *args[] = {&t}, *abandoned[] = {&v.workspace, &arrivals};
+  if (!fits((const void *)exchange, dim3(blocks), dim3(64)))
+    return;
   fresh();
   launch((const void *)abandon, dim3(blocks), dim3(64), abandoned, 0);
   for (int turn = 0; turn < 2; turn++) {
