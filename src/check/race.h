@@ -180,7 +180,8 @@ void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
  * ordered before it. *forgot: one that still counts had to go. */
-bool race_line_add(race_line *l, const race_record *r, bool *forgot); /* the same, if there is nothing to take out */
+bool race_line_add(race_line *l, const race_record *r,
+                   bool *forgot); /* the same, if there is nothing to take out */
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot);
 /* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
 race_cell race_cell_of(const race_record *r, uint32_t lane);
