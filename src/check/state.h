@@ -147,9 +147,11 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b);
 /* grid.c: blocks of a launch that came to a barrier of several blocks a different number of times; `ended`:
  * only if one that came less often has left. False: there are none; else *f is a finding. */
 bool check_grid_uneven(check *c, uint64_t launch, bool ended, check_found *f, char *message, size_t bytes);
-/* race.c: who wrote a byte of global memory last, of those that count, as far as is remembered. */
-bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
-                      bool *atomic, check_spot *out);
+/* race.c: who wrote a byte last, of those that count, as far as is remembered: of global memory, or of the
+ * shared memory of somebody's block. */
+bool check_last_write(check *c, const check_spot *shared_of, uint64_t address,
+                      bool (*counts)(void *user, const check_spot *s), void *user, bool *atomic,
+                      check_spot *out);
 /* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
 const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
