@@ -184,7 +184,7 @@ void check_set_begin(check *c) {
   sim_stats now;
   sim_device_stats(c->device, &now);
   s->open = s->fixed = s->sited = true;
-  c->weak_hopeless = false;
+  c->weak_hopeless = NULL;
   s->began = now.warp_insns;
   s->before = sim_memory_save(c->device);
   s->record = check_record_new(true);

@@ -197,8 +197,7 @@ struct check {
   bool stray_early;          /* what it read is stored later */
   bool muted;                /* findings are counted, and not told: */
   uint64_t n_muted;
-  bool weak_noted;    /* it was said that some launch is not explored so */
-  bool weak_hopeless; /* nor is the set at hand */
+  const char *weak_hopeless; /* why none of the set at hand can be explored so; NULL */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {
