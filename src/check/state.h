@@ -99,9 +99,16 @@ static inline bool check_is_on(const check *c, muster_rule r);
  * Each part is a struct of its own behind a pointer; `new` returns NULL if memory ran out, `free` takes NULL.
  */
 
+/* Events that a part takes, as a set. An access without order, which most are, is one of its own:
+ * CHECK_PLAIN; ACCESS are the others, and all atomics. */
+#define CHECK_TAKES(kind) (UINT32_C(1) << SIM_EVENT_##kind)
+#define CHECK_PLAIN_ACCESS SIM_EVENTS
+#define CHECK_TAKES_PLAIN (UINT32_C(1) << CHECK_PLAIN_ACCESS)
+
 typedef struct check_part {
   const char *name;
   uint32_t watch; /* SIM_WATCH_... that it needs */
+  uint32_t takes; /* CHECK_TAKES_... */
   void *(*new)(check *c);
   void (*free)(void *part);
   sim_answer (*event)(void *part, const sim_event *e);
@@ -109,6 +116,9 @@ typedef struct check_part {
 
 /* What `new` of most parts does: zeroed memory for a struct that begins with `check *check`. */
 void *check_part_new(check *c, size_t bytes);
+
+/* From now on it takes these events as well, or no more. */
+void check_takes(check *c, int part, uint32_t kinds, bool on);
 
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
@@ -144,6 +154,8 @@ void check_barriers_flush(check *c);
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
 #define CHECK_COPY (UINT64_C(1) << 63)
 bool check_launch_before(check *c, uint64_t a, uint64_t b);
+/* The host has waited for it: it comes before whatever is issued from now on. */
+bool check_launch_over(check *c, uint64_t id);
 /* grid.c: blocks of a launch that came to a barrier of several blocks a different number of times; `ended`:
  * only if one that came less often has left. False: there are none; else *f is a finding. */
 bool check_grid_uneven(check *c, uint64_t launch, bool ended, check_found *f, char *message, size_t bytes);
@@ -181,8 +193,9 @@ struct check {
   sim_device *device;
   sim_watcher watcher;
   void *parts[CHECK_N_PARTS];
-  void *plain[CHECK_N_PARTS]; /* those of the plain run, while a further schedule has its own */
-  bool start_order_chosen;    /* blocks of the run at hand did not start in the order of their index */
+  uint32_t takers[SIM_EVENTS + 1]; /* of each kind of event: a bit for each part that takes it */
+  void *plain[CHECK_N_PARTS];      /* those of the plain run, while a further schedule has its own */
+  bool start_order_chosen;         /* blocks of the run at hand did not start in the order of their index */
   struct check_places *places;
   struct check_select *select;
   struct check_findings *findings;

@@ -1,4 +1,4 @@
-/* watch.c: the checker as a watcher: what the machine tells goes to each part in turn. */
+/* watch.c: the checker as a watcher: what the machine tells goes to each part that takes it, in turn. */
 #include <stdlib.h>
 
 #include "check/state.h"
@@ -31,12 +31,22 @@ static sim_answer event(void *user, const sim_event *e) {
     weak_event(c->weak, e);
   if (e->kind == SIM_EVENT_LAUNCH)
     check_places_event(c, e);
-  for (int i = 0; i < CHECK_N_PARTS; i++)
-    if (parts[i]->event && hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
+  bool plain = e->kind == SIM_EVENT_ACCESS && e->access->order == PTX_ORDER_WEAK;
+  for (uint32_t left = c->takers[plain ? CHECK_PLAIN_ACCESS : e->kind]; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
       answer = SIM_YIELD;
+  }
   if (e->kind == SIM_EVENT_LAUNCH_END && !c->further)
     check_findings_counts(c);
   return answer;
+}
+
+void check_takes(check *c, int part, uint32_t kinds, bool on) {
+  for (uint32_t left = kinds; left; left &= left - 1) {
+    uint32_t *takers = &c->takers[__builtin_ctz(left)], bit = UINT32_C(1) << part;
+    *takers = on ? *takers | bit : *takers & ~bit;
+  }
 }
 
 static uint32_t allow(void *user, const sim_access *a, uint32_t legal) {
@@ -89,6 +99,7 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
     c->parts[i] = parts[i]->new(c);
     whole &= c->parts[i] != NULL;
     c->watcher.watch |= parts[i]->watch;
+    check_takes(c, i, parts[i]->takes, true);
   }
   if (whole)
     return c;
