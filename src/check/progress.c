@@ -135,17 +135,22 @@ static void take(void *user, const sim_wait *w) {
 typedef char text[256];
 typedef char sentence[1600];
 
-/* "allocation 2, offset 4". False: shared memory, at that offset. */
-static void put_word(const check *c, const sim_word *w, text out) {
+/* "allocation 2, offset 4", "shared array flag, offset 0". */
+static void put_word(const check *c, const party *p, text out) {
+  const sim_word *w = &p->word;
   sim_allocation a;
+  check_buffer b;
+  uint64_t offset = w->address & 0xffffff;
   if (!w->bytes)
     snprintf(out, sizeof(text), "nothing that could change");
-  else if (!sim_memory_find(c->device, w->address, &a))
-    snprintf(out, sizeof(text), "shared memory, offset %u", (unsigned)(w->address & 0xffffff));
-  else if (a.name)
+  else if (sim_memory_find(c->device, w->address, &a) && a.name)
     snprintf(out, sizeof(text), "%s, offset %" PRIu64, a.name, w->address - a.address);
-  else
+  else if (sim_memory_find(c->device, w->address, &a))
     snprintf(out, sizeof(text), "allocation %" PRIu64 ", offset %" PRIu64, a.number, w->address - a.address);
+  else if (check_buffer_of(c, p->spot.launch, PTX_SPACE_SHARED, offset, &b))
+    snprintf(out, sizeof(text), "%.200s, offset %" PRId64, b.name, b.offset);
+  else
+    snprintf(out, sizeof(text), "shared memory, offset %" PRIu64, offset);
 }
 
 static void put_value(const check *c, const sim_word *w, text out) {
@@ -183,7 +188,7 @@ static void put_on(const check *c, const party *p, text out) {
     snprintf(out, sizeof(text), "the launch before it");
     break;
   default:
-    put_word(c, &p->word, out);
+    put_word(c, p, out);
     break;
   }
 }
@@ -368,7 +373,7 @@ static void report_crowded(const stuck *s, const party *p, const struct room *ro
   if (!sim_residency_of(d, p->spot.launch, &mine) || !sim_residency_of(d, room->launch, &r))
     return;
   const char *kernel = base_plain_name(room->kernel, plain, sizeof plain) ? plain : room->kernel;
-  put_word(s->check, &p->word, word);
+  put_word(s->check, p, word);
   snprintf(launch, sizeof launch, "fewer than the %" PRIu64 " blocks of %u threads that wait", mine.resident,
            mine.need.threads);
   snprintf(message, sizeof message,
@@ -406,7 +411,7 @@ static void report_residency(const stuck *s, const party *p) {
     return;
   }
   const sim_limits *l = sim_device_limits(s->check->device);
-  put_word(s->check, &p->word, word);
+  put_word(s->check, p, word);
   f.needed = r.blocks, f.fits = r.fit.blocks;
   f.limit = sim_limit_name(r.fit.limit);
   put_launch(l, &r, launch);
@@ -453,23 +458,24 @@ static bool does_not_look(void *user, const check_spot *w) {
   return true;
 }
 
-/* Who wrote the word last becomes the second side. */
-static void put_writer(const stuck *s, const sim_word *w, check_found *f, text out) {
+/* Who wrote the word that p waits for last becomes the second side. */
+static void put_writer(const stuck *s, const party *p, check_found *f, text out) {
   check *c = s->check;
   sim_allocation a;
   check_spot spot = {0};
   muster_access place = {0};
-  bool atomic;
+  bool atomic, global = p->word.bytes && sim_memory_find(c->device, p->word.address, &a);
+  uint64_t address = global ? p->word.address : p->word.address & 0xffffff;
   out[0] = 0;
-  if (!w->bytes || !sim_memory_find(c->device, w->address, &a) ||
-      !check_last_write(c, w->address, does_not_look, (stuck *)(uintptr_t)s, &atomic, &spot))
+  if (!p->word.bytes || !check_last_write(c, global ? NULL : &p->spot, address, does_not_look,
+                                          (stuck *)(uintptr_t)s, &atomic, &spot))
     return;
   check_place_fill(c, &spot, &place);
   f->sides[1] = (check_side){.kind = atomic ? "atomic" : "write",
                              .spot = spot,
-                             .space = PTX_SPACE_GLOBAL,
-                             .address = w->address,
-                             .bytes = w->bytes};
+                             .space = global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED,
+                             .address = address,
+                             .bytes = p->word.bytes};
   if (place.has_thread)
     snprintf(out, sizeof(text), ", written last by thread (%u,%u,%u) of block (%u,%u,%u)", place.thread[0],
              place.thread[1], place.thread[2], place.block[0], place.block[1], place.block[2]);
@@ -481,9 +487,9 @@ static void report_spin(const stuck *s, const party *p) {
   const party *q = another(s, p);
   text word, value, writer, others = "";
   sentence message;
-  put_word(s->check, &p->word, word);
+  put_word(s->check, p, word);
   put_value(s->check, &p->word, value);
-  put_writer(s, &p->word, &f, writer);
+  put_writer(s, p, &f, writer);
   if (q) {
     text on;
     put_on(s->check, q, on);

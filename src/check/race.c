@@ -565,10 +565,14 @@ static void on_access(race *r, const sim_event *e) {
 
 /* ------------------------------------------------------------------ for others */
 
-bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
-                      bool *atomic, check_spot *out) {
+bool check_last_write(check *c, const check_spot *shared_of, uint64_t address,
+                      bool (*counts)(void *user, const check_spot *s), void *user, bool *atomic,
+                      check_spot *out) {
   race *r = c->parts[CHECK_PART_race];
-  race_line *l = race_shadow_line(&r->global, address);
+  const race_block *b = shared_of ? race_block_of(r, shared_of->launch, shared_of->block) : NULL;
+  race_line *l = b           ? race_shadow_peek(&b->shared, address)
+                 : shared_of ? NULL
+                             : race_shadow_peek(&r->global, address);
   int32_t at = (int32_t)(address % RACE_LINE);
   for (uint32_t i = l ? l->n : 0; i-- > 0;) {
     const race_record *k = &l->records[i];

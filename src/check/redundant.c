@@ -193,12 +193,15 @@ static void *new(check *c) {
   return check_part_new(c, sizeof(redundant));
 }
 
+static const uint32_t accesses = CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS);
+
 static void stop_following(redundant *p, block_state *b) {
   for (uint32_t i = 0; i < b->n_slots; i++)
     free(b->lines[i]);
   free(b->lines);
   p->n_lines -= b->n_lines;
-  p->n_followed -= b->followed;
+  if (b->followed && --p->n_followed == 0)
+    check_takes(p->check, CHECK_PART_redundant, accesses, false);
   b->lines = NULL, b->last = NULL;
   b->n_lines = b->n_slots = 0;
   b->followed = false;
@@ -391,7 +394,8 @@ static void begin(redundant *p, const sim_event *e) {
                      .n_threads = l->n_threads,
                      .phase = 1,
                      .followed = !t->kernels[k].shown || is_open(t, &t->kernels[k])};
-  p->n_followed += b->followed;
+  if (b->followed && p->n_followed++ == 0)
+    check_takes(p->check, CHECK_PART_redundant, accesses, true);
   *block_at(p, b->launch, b->id) = b;
 }
 
@@ -500,12 +504,10 @@ static void complete(redundant *p, const sim_event *e) {
 static sim_answer event(void *part, const sim_event *e) {
   redundant *p = part;
   block_state *b;
-  if (e->kind == SIM_EVENT_ACCESS) {
-    if (p->n_followed)
-      access(p, e);
-    return SIM_GO_ON;
-  }
   switch (e->kind) {
+  case SIM_EVENT_ACCESS:
+    access(p, e);
+    break;
   case SIM_EVENT_BLOCK:
     begin(p, e);
     break;
@@ -543,8 +545,7 @@ static sim_answer event(void *part, const sim_event *e) {
 
 const check_part check_part_redundant = {"redundant",
                                          SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
-                                         CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(BLOCK) |
-                                             CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
+                                         CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
                                              CHECK_TAKES(FENCE) | CHECK_TAKES(MBARRIER) | CHECK_TAKES(COPY) |
                                              CHECK_TAKES(HEAP) | CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE),
                                          new,

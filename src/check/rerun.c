@@ -189,7 +189,7 @@ void check_set_begin(check *c) {
   sim_device_stats(c->device, &now);
   s->open = s->fixed = s->sited = true;
   check_takes(c, CHECK_PART_schedule, steps, true);
-  c->weak_hopeless = false;
+  c->weak_hopeless = NULL;
   s->began = now.warp_insns;
   s->before = sim_memory_save(c->device);
   s->record = check_record_new(true);

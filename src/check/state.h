@@ -159,9 +159,11 @@ bool check_launch_over(check *c, uint64_t id);
 /* grid.c: blocks of a launch that came to a barrier of several blocks a different number of times; `ended`:
  * only if one that came less often has left. False: there are none; else *f is a finding. */
 bool check_grid_uneven(check *c, uint64_t launch, bool ended, check_found *f, char *message, size_t bytes);
-/* race.c: who wrote a byte of global memory last, of those that count, as far as is remembered. */
-bool check_last_write(check *c, uint64_t address, bool (*counts)(void *user, const check_spot *s), void *user,
-                      bool *atomic, check_spot *out);
+/* race.c: who wrote a byte last, of those that count, as far as is remembered: of global memory, or of the
+ * shared memory of somebody's block. */
+bool check_last_write(check *c, const check_spot *shared_of, uint64_t address,
+                      bool (*counts)(void *user, const check_spot *s), void *user, bool *atomic,
+                      check_spot *out);
 /* warp.c: a collective as CUDA C calls it: "__shfl_down_sync". */
 const char *check_collective_name(const ptx_insn *i);
 /* Lanes of a warp go together: a GPU before Volta, or --lockstep. */
@@ -208,8 +210,7 @@ struct check {
   bool stray_early;          /* what it read is stored later */
   bool muted;                /* findings are counted, and not told: */
   uint64_t n_muted;
-  bool weak_noted;    /* it was said that some launch is not explored so */
-  bool weak_hopeless; /* nor is the set at hand */
+  const char *weak_hopeless; /* why none of the set at hand can be explored so; NULL */
 };
 
 static inline bool check_is_on(const check *c, muster_rule r) {

@@ -68,17 +68,22 @@ static check_outcome try(check *c, const check_plan *plan, const weak_options *o
   return outcome == CHECK_FAILED ? CHECK_FAILED : CHECK_ENDED;
 }
 
-/* Where that is not to be had, a schedule of another kind. */
-static check_outcome play_other(check *c, const check_plan *plan) {
+/* Where that is not to be had, a schedule of another kind; and it is said, once for each reason. */
+static check_outcome play_other(check *c, const check_plan *plan, const char *why) {
   check_plan other = *plan;
+  char text[256];
   other.kind = CHECK_PCT;
+  snprintf(text, sizeof text, "stale values were not tried in every launch: %s", why);
+  check_note(c, text);
   return check_play(c, &other, CHECK_FAIR);
 }
 
 check_outcome check_play_weak(check *c, const check_plan *plan) {
   const char *unjudged = NULL;
-  if (check_lockstep(c) || c->weak_hopeless) /* the memory model begins with sm_70 */
-    return play_other(c, plan);
+  if (check_lockstep(c))
+    c->weak_hopeless = "the memory model begins with sm_70";
+  if (c->weak_hopeless)
+    return play_other(c, plan, c->weak_hopeless);
   weak_options o = {.show = true,
                     .decisions = 1 + (uint32_t)(plan->random % DECISIONS),
                     .nth = plan->nth,
@@ -89,14 +94,8 @@ check_outcome check_play_weak(check *c, const check_plan *plan) {
     outcome = try(c, plan, &o, &unjudged);
   if (!unjudged || outcome == CHECK_FAILED)
     return outcome;
-  c->weak_hopeless = true;
-  if (!c->weak_noted) {
-    char text[256];
-    c->weak_noted = true;
-    snprintf(text, sizeof text, "stale values were not tried in every launch: %s", unjudged);
-    check_note(c, text);
-  }
-  return play_other(c, plan);
+  c->weak_hopeless = unjudged;
+  return play_other(c, plan, unjudged);
 }
 
 bool check_weak_exhausts(check *c) {

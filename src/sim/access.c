@@ -366,7 +366,7 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
     SIM_EACH(i, s.on) {
       memcpy(s.read[i], s.at[i], m->bytes);
       if (r->probe)
-        sim_probe_read(r, r->address[i], s.at[i], m->bytes);
+        sim_probe_read(r, o, r->address[i], s.at[i], m->bytes);
     }
     chosen(r, &s);
     if (r->watcher)
@@ -439,7 +439,7 @@ const sim_op *sim_atom_slow(const sim_op *o, sim_ctx *c) {
       if (!stored)
         memcpy(s.at[i], before, m->bytes);
       if (r->probe) {
-        sim_probe_read(r, r->address[i], s.at[i], m->bytes);
+        sim_probe_read(r, o, r->address[i], s.at[i], m->bytes);
         if (stored && memcmp(s.read[i], s.written[i], m->bytes))
           r->probe->wrote = true;
       }

@@ -304,6 +304,8 @@ typedef struct sim_watched {
   sim_word word;
   uint8_t *at;
   uint64_t value[2];
+  const sim_func *func; /* where it was read first, */
+  uint32_t insn, depth;
 } sim_watched;
 
 /* One time round a loop, looked at: probe.c. */
@@ -573,7 +575,7 @@ sim_fn sim_gang_apart; /* that may stop */
 enum { SIM_PROBE_INSNS = 65536 };
 void sim_probe_begin(sim_run *r, sim_unit *u); /* u stands at a loop's head */
 void sim_probe_end(sim_run *r);                /* r->unit is at the head again: it sleeps, or not */
-void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes);
+void sim_probe_read(sim_run *r, const sim_op *o, uint64_t address, uint8_t *at, uint32_t bytes);
 void sim_probe_spoil(sim_probe *p);
 bool sim_probe_wakes(const sim_device *d, const sim_unit *u);
 void sim_probe_free(sim_probe *p);

@@ -167,7 +167,7 @@ static const sim_op *test(const sim_op *o, sim_ctx *c) {
     bool done = (w & PHASE) != asked;
     over |= (uint32_t)done << i;
     if (r->probe)
-      sim_probe_read(r, f.offset + SIM_SHARED_WINDOW, at, 8);
+      sim_probe_read(r, o, f.offset + SIM_SHARED_WINDOW, at, 8);
     if (r->watcher)
       say_object(r, o, p, &f, i, 0, w, false, done);
   }

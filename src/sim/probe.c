@@ -214,7 +214,7 @@ void sim_probe_begin(sim_run *r, sim_unit *u) {
   p->running = snapshot(r->warp, u, p);
 }
 
-void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes) {
+void sim_probe_read(sim_run *r, const sim_op *o, uint64_t address, uint8_t *at, uint32_t bytes) {
   sim_probe *p = r->probe;
   for (uint32_t k = 0; k < p->n_watched; k++)
     if (p->watched[k].at == at && p->watched[k].word.bytes == bytes)
@@ -229,7 +229,11 @@ void sim_probe_read(sim_run *r, uint64_t address, uint8_t *at, uint32_t bytes) {
     p->watched = list, p->cap_watched = more;
   }
   sim_watched *w = &p->watched[p->n_watched++];
-  *w = (sim_watched){.word = {address, bytes, false}, .at = at};
+  *w = (sim_watched){.word = {address, bytes, false},
+                     .at = at,
+                     .func = r->unit->func,
+                     .insn = o->insn,
+                     .depth = r->unit->depth};
   memcpy(w->value, at, bytes);
   if (at < r->memory->base || at >= r->memory->end) {
     const sim_span *s = sim_span_at(r->memory->host, r->memory->n_host, (uint64_t)(uintptr_t)at);

@@ -281,11 +281,11 @@ typedef struct sim_wait {
   sim_wait_kind kind;
   uint64_t launch;
   const struct sim_who *who; /* hooks.h; NULL: SIM_WAIT_ROOM */
-  sim_place place;           /* of its first lane */
+  sim_place place;           /* of its first lane: where it stands, or what it reads again and again */
   uint32_t warp, lanes;      /* which wait */
   uint32_t number, have, want;
   uint32_t awaited, named; /* SIM_WAIT_WARP: lanes that are not at any such instruction; all that are named */
-  const sim_word *words;
+  const sim_word *words;   /* the one that `place` reads first */
   uint32_t n_words;
   uint64_t n_blocks; /* SIM_WAIT_ROOM: how many blocks wait so */
 } sim_wait;

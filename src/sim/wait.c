@@ -1,6 +1,23 @@
 /* wait.c: who waits for whom, for a report of a hang; what a launch has resident; names of events. */
 #include "sim/machine.h"
 
+/* Of what a loop reads, that on which others may act is what it waits for. */
+static bool may_wait(const sim_watched *w) {
+  const ptx_insn *i = &w->func->body->insns[w->insn];
+  ptx_sync sync = ptx_op_get((ptx_op)i->op)->sync;
+  return sync == PTX_SYNC_RMW || sync == PTX_SYNC_MBARRIER ||
+         (i->mods.order && i->mods.order != PTX_ORDER_WEAK);
+}
+
+/* The read for which a loop waits; NULL: it reads nothing. */
+static const sim_watched *waiting_read(const sim_unit *u) {
+  const sim_watched *all = u->state == SIM_SLEEPS ? u->probe->watched : NULL;
+  for (uint32_t k = 0; all && k < u->probe->n_watched; k++)
+    if (may_wait(&all[k]))
+      return &all[k];
+  return all && u->probe->n_watched ? all : NULL;
+}
+
 static void tell_unit(sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
                       void (*tell)(void *, const sim_wait *), void *user) {
   static const uint8_t kinds[] = {
@@ -14,8 +31,11 @@ static void tell_unit(sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
                 .warp = w->index,
                 .lanes = u->mask,
                 .words = words};
-  const ptx_insn *i = u->pc->insn < u->func->body->n_insns ? &u->func->body->insns[u->pc->insn] : NULL;
-  sim_place_fill(b, w, u->func, i, sim_first(u->mask), &x.place);
+  const sim_watched *read = waiting_read(u);
+  const sim_func *func = read ? read->func : u->func;
+  uint32_t insn = read ? read->insn : u->pc->insn;
+  const ptx_insn *i = insn < func->body->n_insns ? &func->body->insns[insn] : NULL;
+  sim_place_fill(b, w, func, i, sim_first(u->mask), &x.place);
   if (x.kind == SIM_WAIT_BARRIER) {
     x.number = u->number;
     x.have = b->barriers[u->number].have;
@@ -25,13 +45,18 @@ static void tell_unit(sim_device *d, sim_block *b, sim_warp *w, sim_unit *u,
   } else if (x.kind == SIM_WAIT_WARP) {
     x.awaited = sim_awaited(w, u, &x.named);
   } else if (u->state == SIM_SLEEPS) {
-    for (; x.n_words < u->probe->n_watched && x.n_words < MOST; x.n_words++)
-      words[x.n_words] = u->probe->watched[x.n_words].word;
+    if (read)
+      words[x.n_words++] = read->word;
+    for (uint32_t k = 0; k < u->probe->n_watched && x.n_words < MOST; k++)
+      if (&u->probe->watched[k] != read)
+        words[x.n_words++] = u->probe->watched[k].word;
   }
   sim_run *r = d->run; /* nothing runs now */
   r->block = b, r->grid = b->grid, r->warp = w, r->unit = u;
   sim_who who;
   sim_who_of(r, u->mask, NULL, &who);
+  who.module = func->ptx, who.body = func->body, who.insn = i, who.func = func->index;
+  who.depth = read ? read->depth : u->depth;
   x.who = &who;
   tell(user, &x);
 }
