@@ -199,6 +199,12 @@ static void settle(const access *x, race_line *l) {
   l->n = (uint16_t)kept;
 }
 
+/* All cells of a line are known to all, and a read does not change that. */
+static inline bool cells_are_settled(const race_block *b, const race_block *home, const race_record *mine,
+                                     const race_line *l) {
+  return home && !b->launch.cluster[0] && l->latest <= b->base && !(mine->flags & RACE_WRITES);
+}
+
 /* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
 static void meet_cells(const access *x, race_line *l, uint64_t line) {
   const race_record *mine = &x->record;
@@ -266,8 +272,9 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
   bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
   race_extent at = race_extent_of(mine);
   uint32_t gone = 0;
-  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
-      (b->copies && !home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
+  if ((l->cells && !cells_are_settled(b, home, mine, l)) || l->syncs ||
+      mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 || (b->copies && !home) ||
+      (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
@@ -319,7 +326,7 @@ static void in_line(access *x, uint64_t line) {
   if (is_simple(r, x->block, x->home, mine, l))
     return;
   settle(x, l);
-  if (l->cells)
+  if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
@@ -444,29 +451,47 @@ static bool is_regular(const sim_access *a, uint64_t *base, int32_t *stride) {
   return true;
 }
 
-/* Atomics for cells that lie scattered, each in a line of which nothing else is known. Returns the lanes that
- * were not so simple. */
+/* Nothing is known of the line but cells of this kind. */
+static inline bool has_only(const race_line *l, uint8_t kind) {
+  return l->kind == kind && !l->n && !l->syncs;
+}
+
+static inline void put_cell(race_line *l, uint64_t at, const race_cell *cell, uint32_t lane) {
+  race_cell *c = &l->cells[at % RACE_LINE / 4];
+  *c = *cell;
+  c->lane_bytes = (uint8_t)(lane * 4 + cell->lane_bytes); /* now: `cell` is read as a whole each time */
+  l->latest = cell->time;
+}
+
+/* Atomics for cells that lie scattered, in lines of which nothing else is known. Returns the lanes that were
+ * not so simple. */
 static uint32_t in_cells(const access *x, uint32_t lanes) {
   const race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   const race_record *mine = &x->record;
-  uint32_t low = mine->bytes - 1u, left = 0;
-  const race_page *p = NULL;
-  uint64_t number = UINT64_MAX;
+  const uint64_t *at = x->a->address, page_bytes = RACE_LINE * RACE_PAGE_LINES;
   const race_cell cell = race_cell_of(mine, 0);
   uint8_t kind = race_kind(mine);
-  for (uint32_t each = lanes; each; each &= each - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(each);
-    uint64_t at = x->a->address[i], its = at / (RACE_LINE * RACE_PAGE_LINES);
-    if (its != number)
-      number = its, p = race_page_at(shadow, number);
-    const race_line *l = p ? &p->lines[at / RACE_LINE % RACE_PAGE_LINES] : NULL;
-    if (!l || l->kind != kind || l->n || l->syncs || at & low) {
-      left |= each & -each;
-      continue;
-    }
-    race_cell *c = &l->cells[at % RACE_LINE / 4];
-    *c = cell;
-    c->lane_bytes = (uint8_t)(i * 4 + mine->bytes / 4u); /* now: `cell` is then read as a whole each time */
+  uint64_t some = 0, all = UINT64_MAX;
+  for (uint32_t i = 0; i < SIM_WARP && lanes == UINT32_MAX; i++)
+    some |= at[i], all &= at[i];
+  if (lanes == UINT32_MAX && (some ^ all) < page_bytes && !(some & (mine->bytes - 1u))) { /* within a page */
+    race_page *p = race_page_at(shadow, some / page_bytes);
+    bool only = p;
+    for (uint32_t i = 0; i < SIM_WARP && only; i++)
+      only = has_only(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], kind);
+    for (uint32_t i = 0; i < SIM_WARP && only; i++)
+      put_cell(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], at[i], &cell, i);
+    if (only)
+      return 0;
+  }
+  uint32_t left = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(lanes);
+    race_line *l = race_shadow_peek(shadow, at[i]);
+    if (l && has_only(l, kind) && !(at[i] & (mine->bytes - 1u)))
+      put_cell(l, at[i], &cell, i);
+    else
+      left |= lanes & -lanes;
   }
   return left;
 }

@@ -162,6 +162,7 @@ typedef struct race_line {
   bool syncs;   /* a word of it carries a release */
   uint8_t kind; /* race_kind of all its cells; RACE_MIXED: they differ */
   uint16_t capacity;
+  uint32_t latest; /* time of the last cell that was put there */
   race_record one;
 } __attribute__((aligned(64))) race_line; /* a line of the host's cache */
 

@@ -258,6 +258,7 @@ bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
   if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
     return false;
   l->kind = !l->kind || l->kind == race_kind(r) ? race_kind(r) : RACE_MIXED;
+  l->latest = r->time;
   l->cells[word] = race_cell_of(r, (uint32_t)__builtin_ctz(r->lanes));
   return true;
 }
