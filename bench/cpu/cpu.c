@@ -353,12 +353,13 @@ static void linear(void) {
 
 /* ------------------------------------------------------------------ processes */
 
-static int run_process(char *const *arguments) {
+/* `used`: of it, and of all that it waited for. */
+static int run_process(char *const *arguments, struct rusage *used) {
   pid_t child;
   int status;
   if (posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environ) != 0)
     die(arguments[0], "cannot be started");
-  waitpid(child, &status, 0);
+  wait4(child, &status, 0, used);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -371,7 +372,7 @@ static void start(void) {
   }
   for (int i = -1; i < ROUNDS; i++) {
     double begin = now_ms();
-    int code = run_process(arguments);
+    int code = run_process(arguments, NULL);
     if (code != 0)
       die(small_path, "failed under muster run");
     if (i >= 0)
@@ -445,6 +446,21 @@ static void read_timed(const char *part, double ms[INSPECTED], long kib[INSPECTE
     die(part, "failed");
 }
 
+/* A grid whose blocks all know of each other, again and again. */
+static void inspect_barriers(void) {
+  char *const arguments[] = {(char *)muster_path, "check",    "--quiet",       "--gpu",          "h200",
+                             "--cooperative",     "--kernel", "grid_barriers", "--grid",         "132",
+                             "--block",           "1024",     "--arg",         "zero:4",         "--arg",
+                             "zero:1081344",      "--arg",    "u32:100",       (char *)ptx_path, NULL};
+  struct rusage used;
+  if (run_process(arguments, &used) != 0)
+    die("grid_barriers", "failed under muster check");
+  double seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  printf("  100 barriers of a grid of 132 blocks of 1,024 threads: %.1f s, %.2f GiB (bars: 60; 4)\n", seconds,
+         (double)used.ru_maxrss / (1 << 20));
+}
+
 static void inspection(void) {
   /* bytes of device memory that a launch touches, for each byte of an element */
   static const double touched[INSPECTED] = {12, 8, 8, 1};
@@ -458,6 +474,7 @@ static void inspection(void) {
   for (int k = 0; k < INSPECTED; k++)
     printf("  %-12s %6.2f ms %6.2f ms %8.2f %14.2f\n", inspected[k], run[k], checked[k], checked[k] / run[k],
            1024.0 * (double)checked_kib[k] / (touched[k] * INSPECTED_N));
+  inspect_barriers();
 }
 
 int main(int argc, char **argv) {
@@ -488,7 +505,7 @@ int main(int argc, char **argv) {
     if (argc == 5 && i < SHOWN) {
       char *const arguments[] = {argv[0], argv[1], argv[2], argv[3], argv[4], (char *)parts[i].name, NULL};
       fflush(stdout);
-      int code = run_process(arguments);
+      int code = run_process(arguments, NULL);
       worst = code > worst ? code : worst;
     }
   }

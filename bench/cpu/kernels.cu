@@ -94,6 +94,27 @@ KERNEL scan(float *sums, const float *a, float *chain, int n) {
     sums[i] += before;
 }
 
+// Barriers of the whole grid, one counter for all of them: each thread hands a number to a thread of the next
+// block.
+KERNEL grid_barriers(unsigned *count, unsigned *numbers, unsigned rounds) {
+  unsigned n = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  for (unsigned round = 1; round <= rounds; round++) {
+    numbers[n * (round % 2) + me] = round;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(count, 1u);
+      while (atomicAdd(count, 0u) < round * gridDim.x)
+        ;
+      __threadfence();
+    }
+    __syncthreads();
+    sum += numbers[n * (round % 2) + (me + blockDim.x) % n];
+  }
+  if (sum != rounds * (rounds + 1) / 2)
+    asm volatile("trap;");
+}
+
 // Divergent: lanes leave the loop after unequal numbers of steps and part in every one.
 KERNEL collatz(unsigned *steps) {
   unsigned me = blockIdx.x * blockDim.x + threadIdx.x, value = me + 1, count = 0;

@@ -41,6 +41,7 @@ typedef struct warp_state {
   uint32_t call[LEVELS][SIM_WARP]; /* the call on each level below the thread's own */
   uint8_t level[SIM_WARP];
   uint32_t exists, arrived, exited, past; /* lanes; past: known to have passed a waiter by */
+  uint32_t together;                      /* they have come the same way, as far as is kept here */
   check_site exit[SIM_WARP];
 } warp_state;
 
@@ -259,6 +260,13 @@ static bool walk(frame *f, uint32_t lanes, uint32_t insn) {
   return counts;
 }
 
+/* What is kept of some lanes changes. */
+static void move(warp_state *w, uint32_t lanes) {
+  uint32_t some = w->together & lanes;
+  if (some && some != w->together)
+    w->together = 0;
+}
+
 /* Makes sure that the lanes are known to be in this function. */
 static frame *settle(barrier *p, warp_state *w, const sim_who *who, const joins *j) {
   uint32_t lanes = who->lanes & w->fresh[who->depth];
@@ -266,6 +274,7 @@ static frame *settle(barrier *p, warp_state *w, const sim_who *who, const joins 
   if (!f || !lanes)
     return f;
   w->fresh[who->depth] &= ~lanes;
+  move(w, lanes);
   EACH(i, lanes) {
     w->level[i] = (uint8_t)who->depth;
     w->at[who->depth][i] = j;
@@ -453,8 +462,13 @@ static void look(barrier *p, block_state *b, warp_state *w, uint32_t lanes) {
       left &= left - 1;
       if (r)
         note_past(p, b, w, i, x, j, r);
-      else if (left)
-        left &= ~alike(w, i, left);
+      else if (left & ~w->together || !(w->together >> i & 1)) {
+        uint32_t same = left ? alike(w, i, left) : 0;
+        w->together = same == left ? same | UINT32_C(1) << i : w->together;
+        left &= ~same;
+      } else {
+        left = 0;
+      }
     }
   }
 }
@@ -595,12 +609,16 @@ static void follow(barrier *p, block_state *b, const sim_event *e, const joins *
     }
     if (!counts)
       return;
+    move(w, e->branch.taken);
+    move(w, who->lanes & ~e->branch.taken);
     break;
   case SIM_EVENT_LEAVE:
     w->arrived &= ~who->lanes;
+    move(w, who->lanes);
     walk(f, who->lanes, n + 1);
     break;
   case SIM_EVENT_CALL:
+    move(w, who->lanes);
     EACH(i, joins_stop_at(j, n) ? who->lanes : 0) {
       w->call[d][i] = n;
       w->level[i] = (uint8_t)(d + 1);
@@ -609,6 +627,7 @@ static void follow(barrier *p, block_state *b, const sim_event *e, const joins *
     }
     break;
   case SIM_EVENT_RETURN:
+    w->together = 0; /* each to where its call was */
     EACH(i, d ? who->lanes : 0) {
       thread t = {w, i};
       frame *g = frame_at(&t, d - 1);

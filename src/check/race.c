@@ -208,6 +208,12 @@ static void settle(const access *x, race_line *l) {
   l->n = (uint16_t)kept;
 }
 
+/* All cells of a line are known to all, and a read does not change that. */
+static inline bool cells_are_settled(const race_block *b, const race_block *home, const race_record *mine,
+                                     const race_line *l) {
+  return home && !b->launch.cluster[0] && l->latest <= b->base && !(mine->flags & RACE_WRITES);
+}
+
 /* Atomics that lanes scatter over a line, each looked at as a record. A store clears what it covers. */
 static void meet_cells(const access *x, race_line *l, uint64_t line) {
   const race_record *mine = &x->record;
@@ -239,7 +245,8 @@ static bool in_cell(access *x, uint64_t line) {
     return false;
   settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
-    if (!race_apart(&l->records[i], mine) && !all_know(x->race, x->block, &l->records[i], x->warp))
+    if (!race_apart(&l->records[i], race_extent_of(mine)) &&
+        !all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
@@ -275,9 +282,11 @@ static inline bool is_repeated(const race *r, const race_block *b, const race_bl
 static bool is_simple(race *r, const race_block *b, const race_block *home, const race_record *mine,
                       race_line *l) {
   bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
+  race_extent at = race_extent_of(mine);
   uint32_t gone = 0;
-  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
-      (b->copies && !home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
+  if ((l->cells && !cells_are_settled(b, home, mine, l)) || l->syncs ||
+      mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 || (b->copies && !home) ||
+      (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
@@ -285,7 +294,7 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
       gone |= UINT32_C(1) << i;
       continue;
     }
-    if (race_apart(old, mine))
+    if (race_apart(old, at))
       continue;
     bool same = same_bytes(old, mine);
     bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
@@ -320,6 +329,7 @@ static void in_line(access *x, uint64_t line) {
   race_shadow *shadow = x->home ? &x->home->shared : &r->global;
   race_line *l = race_shadow_line(shadow, line);
   const race_record *mine = &x->record;
+  race_extent at = race_extent_of(mine);
   uint64_t ordered = 0;
   if (!l) {
     r->failed = true;
@@ -328,11 +338,11 @@ static void in_line(access *x, uint64_t line) {
   if (is_simple(r, x->block, x->home, mine, l))
     return;
   settle(x, l);
-  if (l->cells)
+  if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    if (race_apart(old, mine))
+    if (race_apart(old, at))
       continue;
     bool known = all_know(x->race, x->block, old, x->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
@@ -378,14 +388,14 @@ void race_touch(race *r, race_block *b, race_block *home, const race_record *rec
 
 /* Of values side by side, a multiple of 32 bytes, in four chains that do not wait for each other. */
 static uint32_t hash(const void *values, size_t bytes) {
-  uint64_t h[4] = {1, 2, 3, 4}, word[4];
-  for (size_t i = 0; i < bytes; i += sizeof word) {
-    memcpy(word, (const char *)values + i, sizeof word);
-    for (int k = 0; k < 4; k++)
-      h[k] = (h[k] ^ word[k]) * UINT64_C(0x9e3779b97f4a7c15);
+  static const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t a = 1, b = 2, c = 3, d = 4, w[4];
+  for (const char *at = values, *end = at + bytes; at < end; at += sizeof w) {
+    memcpy(w, at, sizeof w);
+    a = (a ^ w[0]) * k, b = (b ^ w[1]) * k, c = (c ^ w[2]) * k, d = (d ^ w[3]) * k;
   }
-  h[0] = (h[0] ^ h[0] >> 32 ^ h[1]) * 3 ^ (h[1] >> 32 ^ h[2]) * 5 ^ (h[2] >> 32 ^ h[3]) * 7 ^ h[3] >> 32;
-  return (uint32_t)(h[0] ^ h[0] >> 32);
+  a = (a ^ a >> 32 ^ b) * 3 ^ (b >> 32 ^ c) * 5 ^ (c >> 32 ^ d) * 7 ^ d >> 32;
+  return (uint32_t)(a ^ a >> 32);
 }
 
 /* What the lanes stored, as a hash; and whether that is one value. */
@@ -453,28 +463,47 @@ static bool is_regular(const sim_access *a, uint64_t *base, int32_t *stride) {
   return true;
 }
 
-/* Atomics for cells that lie scattered, each in a line of which nothing else is known. Returns the lanes that
- * were not so simple. */
+/* Nothing is known of the line but cells of this kind. */
+static inline bool has_only(const race_line *l, uint8_t kind) {
+  return l->kind == kind && !l->n && !l->syncs;
+}
+
+static inline void put_cell(race_line *l, uint64_t at, const race_cell *cell, uint32_t lane) {
+  race_cell *c = &l->cells[at % RACE_LINE / 4];
+  *c = *cell;
+  c->lane_bytes = (uint8_t)(lane * 4 + cell->lane_bytes); /* now: `cell` is read as a whole each time */
+  l->latest = cell->time;
+}
+
+/* Atomics for cells that lie scattered, in lines of which nothing else is known. Returns the lanes that were
+ * not so simple. */
 static uint32_t in_cells(const access *x, uint32_t lanes) {
   const race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   const race_record *mine = &x->record;
-  uint32_t low = mine->bytes - 1u, words = mine->bytes / 4u, left = 0;
-  race_cell cell = race_cell_of(mine, 0);
-  for (uint32_t each = lanes; each; each &= each - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(each);
-    uint64_t at = x->a->address[i];
-    const race_line *l = race_shadow_peek(shadow, at);
-    if (!l || !l->cells || l->n || l->syncs || at & low) {
-      left |= each & -each;
-      continue;
-    }
-    race_cell *c = &l->cells[at % RACE_LINE / 4];
-    if (c->lane_bytes && (c->lane_bytes % 4 != words || c->level < mine->level)) {
-      left |= each & -each;
-      continue;
-    }
-    cell.lane_bytes = (uint8_t)(i * 4 + words);
-    *c = cell;
+  const uint64_t *at = x->a->address, page_bytes = RACE_LINE * RACE_PAGE_LINES;
+  const race_cell cell = race_cell_of(mine, 0);
+  uint8_t kind = race_kind(mine);
+  uint64_t some = 0, all = UINT64_MAX;
+  for (uint32_t i = 0; i < SIM_WARP && lanes == UINT32_MAX; i++)
+    some |= at[i], all &= at[i];
+  if (lanes == UINT32_MAX && (some ^ all) < page_bytes && !(some & (mine->bytes - 1u))) { /* within a page */
+    race_page *p = race_page_at(shadow, some / page_bytes);
+    bool only = p;
+    for (uint32_t i = 0; i < SIM_WARP && only; i++)
+      only = has_only(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], kind);
+    for (uint32_t i = 0; i < SIM_WARP && only; i++)
+      put_cell(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], at[i], &cell, i);
+    if (only)
+      return 0;
+  }
+  uint32_t left = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(lanes);
+    race_line *l = race_shadow_peek(shadow, at[i]);
+    if (l && has_only(l, kind) && !(at[i] & (mine->bytes - 1u)))
+      put_cell(l, at[i], &cell, i);
+    else
+      left |= lanes & -lanes;
   }
   return left;
 }
@@ -612,14 +641,15 @@ static void end(void *part) {
 
 static sim_answer event(void *part, const sim_event *e) {
   race *r = part;
-  if (e->kind == SIM_EVENT_LAUNCH)
-    memset(r->insns, 0, sizeof r->insns);
-  if (e->kind == SIM_EVENT_ACCESS)
+  if (e->kind == SIM_EVENT_ACCESS) {
     on_access(r, e);
-  else
+  } else {
+    if (e->kind == SIM_EVENT_LAUNCH)
+      memset(r->insns, 0, sizeof r->insns);
     race_sync_event(r, e);
-  if (e->kind == SIM_EVENT_LAUNCH_END || e->kind == SIM_EVENT_FAULT)
-    race_pairs_flush(r);
+    if (e->kind == SIM_EVENT_LAUNCH_END || e->kind == SIM_EVENT_FAULT)
+      race_pairs_flush(r);
+  }
   if (r->failed) {
     check_unjudged(r->check, "out of memory: races were not all sought");
     r->failed = false;

@@ -125,14 +125,25 @@ static inline int32_t race_at(const race_record *r, uint32_t lane) {
   return r->base + (int32_t)lane * r->stride;
 }
 
-/* The two touch no byte in common, as far as shows from where their lanes begin and end. */
-static inline bool race_apart(const race_record *a, const race_record *b) {
-  int32_t a1 = race_at(a, (uint32_t)__builtin_ctz(a->lanes)),
-          a2 = race_at(a, 31u - (uint32_t)__builtin_clz(a->lanes));
-  int32_t b1 = race_at(b, (uint32_t)__builtin_ctz(b->lanes)),
-          b2 = race_at(b, 31u - (uint32_t)__builtin_clz(b->lanes));
-  return (a1 > a2 ? a1 : a2) + a->bytes <= (b1 < b2 ? b1 : b2) ||
-         (b1 > b2 ? b1 : b2) + b->bytes <= (a1 < a2 ? a1 : a2);
+/* Where the first of its bytes is, and the end of the last, counted from the line's beginning. */
+typedef struct race_extent {
+  int32_t from, to;
+} race_extent;
+static inline race_extent race_extent_of(const race_record *r) {
+  int32_t a = race_at(r, (uint32_t)__builtin_ctz(r->lanes));
+  int32_t b = race_at(r, 31u - (uint32_t)__builtin_clz(r->lanes));
+  return (race_extent){a < b ? a : b, (a < b ? b : a) + r->bytes};
+}
+/* The two touch no byte in common, as far as shows from that. */
+static inline bool race_apart(const race_record *a, race_extent b) {
+  race_extent e = race_extent_of(a);
+  return e.to <= b.from || b.to <= e.from;
+}
+
+/* What cells of a line mostly have in common: bytes and level. Never 0, which is that of no cells. */
+enum { RACE_MIXED = 255 };
+static inline uint8_t race_kind(const race_record *r) {
+  return (uint8_t)(r->bytes / 4 | (r->level + 1) << 2);
 }
 
 #define RACE_LINE 128u
@@ -147,8 +158,11 @@ typedef struct race_cell {
 typedef struct race_line {
   race_record *records; /* &one, if there is room for one */
   race_cell *cells;     /* of each 4 bytes, or NULL */
-  uint16_t n, capacity;
-  bool syncs; /* a word of it carries a release */
+  uint16_t n;
+  bool syncs;   /* a word of it carries a release */
+  uint8_t kind; /* race_kind of all its cells; RACE_MIXED: they differ */
+  uint16_t capacity;
+  uint32_t latest; /* time of the last cell that was put there */
   race_record one;
 } __attribute__((aligned(64))) race_line; /* a line of the host's cache */
 
@@ -347,7 +361,11 @@ typedef struct race {
   race_clock *sc; /* of fence.sc, where they order */
 } race;
 
-race_block *race_block_of(race *r, uint64_t launch, uint64_t block);
+race_block *race_block_find(race *r, uint64_t launch, uint64_t block);
+static inline race_block *race_block_of(race *r, uint64_t launch, uint64_t block) {
+  race_block *b = r->last;
+  return b && b->id == block && b->launch.id == launch ? b : race_block_find(r, launch, block);
+}
 race_block *race_block_numbered(race *r, uint32_t number); /* NULL: it is over */
 /* race_launch.c */
 void race_launch_begin(race *r, const sim_event *e);

@@ -178,8 +178,9 @@ static int strength(const race_record *r) {
   return r->flags & RACE_STRONG ? 1 + r->level : 0;
 }
 
-/* If there are too many: one goes of a block that is there more than once, else the oldest. */
-static void make_place(race_line *l, uint32_t block, bool *forgot) {
+/* If there are too many, one goes: of a block that is there more than once, else the oldest. Where it was, or
+ * UINT32_MAX. */
+static uint32_t too_many(const race_line *l, uint32_t block) {
   uint32_t out = UINT32_MAX, n = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     if (is_plain_write(&l->records[i]))
@@ -187,11 +188,7 @@ static void make_place(race_line *l, uint32_t block, bool *forgot) {
     if (!n++ || (l->records[i].block == block && l->records[out].block != block))
       out = i;
   }
-  if (n < MOST)
-    return;
-  memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
-  l->n--;
-  *forgot = true;
+  return n < MOST ? UINT32_MAX : out;
 }
 
 static bool more_room(race_line *l) {
@@ -207,8 +204,16 @@ static bool more_room(race_line *l) {
 }
 
 bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
-  if (l->n >= MOST)
-    make_place(l, r->block, forgot);
+  uint32_t out = l->n < MOST ? UINT32_MAX : too_many(l, r->block);
+  *forgot |= out != UINT32_MAX;
+  if (out != UINT32_MAX && !((r->flags | l->records[out].flags) & (RACE_WRITES | RACE_STRONG))) {
+    l->records[out] = *r; /* reads have no order */
+    return true;
+  }
+  if (out != UINT32_MAX) {
+    memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
+    l->n--;
+  }
   if (l->n == l->capacity && !more_room(l))
     return false;
   l->records[l->n++] = *r;
@@ -216,12 +221,13 @@ bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
 }
 
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
+  race_extent at = race_extent_of(r);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
     bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
     bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
-    if (supersedes && race_apart(old, r))
+    if (supersedes && race_apart(old, at))
       supersedes = false;
     if (supersedes && i < 64 && *ordered >> i & 1)
       old->lanes &= ~covered(old, r);
@@ -252,6 +258,8 @@ race_cell race_cell_of(const race_record *r, uint32_t lane) {
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
   if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
     return false;
+  l->kind = !l->kind || l->kind == race_kind(r) ? race_kind(r) : RACE_MIXED;
+  l->latest = r->time;
   l->cells[word] = race_cell_of(r, (uint32_t)__builtin_ctz(r->lanes));
   return true;
 }

@@ -28,12 +28,9 @@ race_block *race_block_numbered(race *r, uint32_t number) {
   return b;
 }
 
-race_block *race_block_of(race *r, uint64_t launch, uint64_t block) {
-  race_block *b = r->last;
-  if (b && b->id == block && b->launch.id == launch)
-    return b;
+race_block *race_block_find(race *r, uint64_t launch, uint64_t block) {
   const race_first *f = race_launch_at(r, launch);
-  b = f ? race_block_numbered(r, f->first + (uint32_t)block) : NULL;
+  race_block *b = f ? race_block_numbered(r, f->first + (uint32_t)block) : NULL;
   if (b)
     r->last = b;
   return b;

@@ -2,15 +2,17 @@
  * kernel is no fault: CUDA allows it. One that never comes is a hang, which progress.c tells. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/state.h"
 
-enum { JUDGED = 64 };
+enum { JUDGED = 64, LATELY = 64 };
 
 typedef struct warp {
   check *check;
   check_site judged[JUDGED]; /* shuffles whose mask was looked at already */
   uint32_t n_judged;
+  const ptx_insn *lately[LATELY]; /* of those, in the launch at hand: a place for each */
 } warp;
 
 static void *new(check *c) {
@@ -173,6 +175,10 @@ static void check_chance(warp *p, const sim_event *e) {
   const ptx_body *b = e->who.body;
   if (!i || i->op != PTX_OP_shfl_sync || p->n_judged == JUDGED)
     return;
+  const ptx_insn **lately = &p->lately[(uintptr_t)i / sizeof *i % LATELY];
+  if (*lately == i)
+    return;
+  *lately = i;
   check_site site = check_site_of(p->check, &e->who);
   for (uint32_t k = 0; k < p->n_judged; k++)
     if (p->judged[k] == site)
@@ -201,7 +207,10 @@ static void check_chance(warp *p, const sim_event *e) {
 
 static sim_answer event(void *part, const sim_event *e) {
   warp *p = part;
-  if (e->kind == SIM_EVENT_COLLECTIVE_WAIT) { /* who is not in its mask never meets the others at once */
+  if (e->kind == SIM_EVENT_LAUNCH) {
+    memset(p->lately, 0, sizeof p->lately);
+  } else if (e->kind ==
+             SIM_EVENT_COLLECTIVE_WAIT) { /* who is not in its mask never meets the others at once */
     check_members(p, e);
   } else if (e->kind == SIM_EVENT_COLLECTIVE) {
     if (e->collective.other)
@@ -215,4 +224,5 @@ static sim_answer event(void *part, const sim_event *e) {
 }
 
 const check_part check_part_warp = {
-    "warp", SIM_WATCH_SYNC, CHECK_TAKES(COLLECTIVE_WAIT) | CHECK_TAKES(COLLECTIVE), new, free, event};
+    "warp", SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(COLLECTIVE_WAIT) | CHECK_TAKES(COLLECTIVE),
+    new,    free,           event};

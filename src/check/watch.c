@@ -24,19 +24,25 @@ static bool hears(const check *c, int part) {
   return !c->weak || (!c->rehearsal && part != CHECK_PART_race && part != CHECK_PART_define);
 }
 
-static sim_answer event(void *user, const sim_event *e) {
-  check *c = user;
+static sim_answer pass(check *c, const sim_event *e, uint32_t takers) {
   sim_answer answer = SIM_GO_ON;
-  if (c->weak)
-    weak_event(c->weak, e);
-  if (e->kind == SIM_EVENT_LAUNCH)
-    check_places_event(c, e);
-  bool plain = e->kind == SIM_EVENT_ACCESS && e->access->order == PTX_ORDER_WEAK;
-  for (uint32_t left = c->takers[plain ? CHECK_PLAIN_ACCESS : e->kind]; left; left &= left - 1) {
-    int i = __builtin_ctz(left);
+  for (; takers; takers &= takers - 1) {
+    int i = __builtin_ctz(takers);
     if (hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
       answer = SIM_YIELD;
   }
+  return answer;
+}
+
+static sim_answer event(void *user, const sim_event *e) {
+  check *c = user;
+  if (c->weak)
+    weak_event(c->weak, e);
+  if (e->kind == SIM_EVENT_ACCESS)
+    return pass(c, e, c->takers[e->access->order == PTX_ORDER_WEAK ? CHECK_PLAIN_ACCESS : SIM_EVENT_ACCESS]);
+  if (e->kind == SIM_EVENT_LAUNCH)
+    check_places_event(c, e);
+  sim_answer answer = pass(c, e, c->takers[e->kind]);
   if (e->kind == SIM_EVENT_LAUNCH_END && !c->further)
     check_findings_counts(c);
   return answer;

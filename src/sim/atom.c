@@ -295,7 +295,10 @@ static inline const uint32_t *own_offsets(const sim_run *r, const sim_op *o, uin
     const T *bs = sim_at(c, o->b);                                                       \
     T *d = o->d == SIM_NOWHERE ? found : sim_at(c, o->d), *olds = found, *news = left;   \
     (void)m;                                                                             \
-    SIM_EACH(i, c->mask) {                                                               \
+    uint32_t mask = c->mask;                                                             \
+    for (uint32_t i = 0; i < SIM_LANES; i++) {                                           \
+      if (mask != UINT32_MAX && !(mask >> i & 1))                                        \
+        continue;                                                                        \
       T *at = (T *)r->pointer[i], a = *at, b = bs[i];                                    \
       *at = news[i] = (T)(expr);                                                         \
       d[i] = olds[i] = a;                                                                \
