@@ -90,7 +90,8 @@ static void arrive(grid *p, member *m, const sim_access *a, uint32_t lane) {
 
 /* Of muster's groups; a slot is known once this block has opened it. */
 static bool at_slot(grid *p, const sim_access *a, uint32_t lane) {
-  uint64_t address = a->address[lane], read = sim_value_read(a, lane), written = sim_value_written(a, lane);
+  uint64_t address = sim_address_of(a, lane), read = sim_value_read(a, lane),
+           written = sim_value_written(a, lane);
   if (a->bytes != 8)
     return false;
   if ((uint32_t)read == MU_SLOT_MAGIC || (a->stored >> lane & 1 && (uint32_t)written == MU_SLOT_MAGIC)) {
@@ -116,7 +117,7 @@ static void access(grid *p, const sim_access *a) {
     return;
   uint32_t lane = (uint32_t)__builtin_ctz(a->who->lanes);
   const grid_launch *l = launch_of(p, a->who->launch);
-  if (l && l->workspace && a->address[lane] - l->workspace < 16)
+  if (l && l->workspace && sim_address_of(a, lane) - l->workspace < 16)
     arrive(p, member_of(p, l->id, l->workspace, a->who->block, true), a, lane);
   else
     at_slot(p, a, lane);

@@ -110,7 +110,7 @@ uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal) {
   for (uint32_t lanes = a->who->lanes & ~legal; lanes; lanes &= lanes - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(lanes);
     base_text t = {0};
-    muster_rule rule = judge(c, a, a->address[i], &t);
+    muster_rule rule = judge(c, a, sim_address_of(a, i), &t);
     check_report(c, &(check_found){.rule = rule,
                                    .message = t.bytes ? t.bytes : "a bad access",
                                    .sides = {{.kind = a->reads && a->writes ? "atomic"
@@ -118,7 +118,7 @@ uint32_t check_memory_allow(check *c, const sim_access *a, uint32_t legal) {
                                                                             : "read",
                                               .spot = check_spot_of(c, a->who, i),
                                               .space = a->space,
-                                              .address = a->address[i],
+                                              .address = sim_address_of(a, i),
                                               .bytes = a->bytes}}});
     base_text_free(&t);
   }

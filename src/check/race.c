@@ -27,14 +27,24 @@ static bool result_is_unused(const sim_who *w) {
   return true;
 }
 
-static const struct race_insn *insn_of(race *r, const sim_access *a) {
+static void learn(race *r, struct race_insn *k, const sim_access *a) {
+  k->insn = a->who->insn;
+  k->weak = a->order == PTX_ORDER_WEAK ||
+            (a->order == PTX_ORDER_VOLATILE && r->check->options.volatiles == CHECK_VOLATILE_WEAK);
+  k->unused = a->reads && a->writes && (!a->returns || result_is_unused(a->who));
+  k->like = (race_record){.site = check_site_of(r->check, a->who),
+                          .bytes = (uint8_t)(k->weak ? a->bytes * a->elements : a->bytes),
+                          .level = (uint8_t)race_level_of(a->scope),
+                          .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
+                                             (k->weak ? 0 : RACE_STRONG) |
+                                             (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
+}
+
+static inline const struct race_insn *insn_of(race *r, const sim_access *a) {
   const ptx_insn *i = a->who->insn;
   struct race_insn *k = &r->insns[((uintptr_t)i / sizeof *i) % (sizeof r->insns / sizeof *r->insns)];
-  if (k->insn != i || !k->site) {
-    k->insn = i;
-    k->site = check_site_of(r->check, a->who);
-    k->unused = a->reads && a->writes && (!a->returns || result_is_unused(a->who));
-  }
+  if (k->insn != i || !k->like.site)
+    learn(r, k, a);
   return k;
 }
 
@@ -185,15 +195,15 @@ static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
 }
 
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
-static inline bool is_settled(const access *x, const race_record *old) {
-  return x->home && !x->block->launch.cluster[0] && old->time <= x->block->base &&
-         !(old->block & RACE_ASYNC_BLOCK) && !(x->block->bulk && old->flags & RACE_WRITES);
+static inline bool is_settled(const race_block *b, const race_block *home, const race_record *old) {
+  return home && !b->launch.cluster[0] && old->time <= b->base && !(old->block & RACE_ASYNC_BLOCK) &&
+         !(b->bulk && old->flags & RACE_WRITES);
 }
 
 static void settle(const access *x, race_line *l) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++)
-    if (!is_settled(x, &l->records[i]))
+    if (!is_settled(x->block, x->home, &l->records[i]))
       l->records[kept++] = l->records[i];
   l->n = (uint16_t)kept;
 }
@@ -243,19 +253,35 @@ static bool same_bytes(const race_record *a, const race_record *b) {
   return a->base == b->base && a->stride == b->stride && a->bytes == b->bytes;
 }
 
-/* What most accesses meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
+/* What accesses meet most often: one access to the same bytes, before it or the same lanes' own, which says
+ * no more than this one does. False: it is something else, and nothing was done. */
+static inline bool is_repeated(const race *r, const race_block *b, const race_block *home,
+                               const race_record *mine, race_line *l) {
+  race_record *old = l->records;
+  if (l->n != 1 || l->cells || l->syncs || (b->copies && !home) || !same_bytes(old, mine) ||
+      mine->stride < mine->bytes || old->lanes & ~mine->lanes ||
+      (old->flags | mine->flags) & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) ||
+      old->flags & ~mine->flags & RACE_WRITES)
+    return false;
+  if (!(old->block == mine->block && old->warp == mine->warp) && !all_know(r, b, old, mine->warp))
+    return false;
+  *old = *mine;
+  return true;
+}
+
+/* What most others meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
  * does. What says no more than this one, lane by lane, makes place. False: it is not so simple, and nothing
  * was done. */
-static bool is_simple(const access *x, race_line *l) {
-  const race_record *mine = &x->record;
+static bool is_simple(race *r, const race_block *b, const race_block *home, const race_record *mine,
+                      race_line *l) {
   bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
   uint32_t gone = 0;
   if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
-      (x->block->copies && !x->home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
+      (b->copies && !home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
-    if (is_settled(x, old)) {
+    if (is_settled(b, home, old)) {
       gone |= UINT32_C(1) << i;
       continue;
     }
@@ -266,7 +292,7 @@ static bool is_simple(const access *x, race_line *l) {
     bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
     if (old->flags & (RACE_STRONG | RACE_IN_ASYNC))
       return false;
-    if (own || all_know(x->race, x->block, old, x->warp)) {
+    if (own || all_know(r, b, old, mine->warp)) {
       if (supersedes && (!same || old->lanes & ~mine->lanes))
         return false;
       gone |= supersedes ? UINT32_C(1) << i : 0;
@@ -283,8 +309,8 @@ static bool is_simple(const access *x, race_line *l) {
     if (!(gone >> i & 1))
       l->records[kept++] = l->records[i];
   l->n = gone ? (uint16_t)kept : l->n;
-  if (!race_line_add(l, mine, &x->race->forgot))
-    x->race->failed = true;
+  if (!race_line_add(l, mine, &r->forgot))
+    r->failed = true;
   return true;
 }
 
@@ -299,8 +325,7 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
-  __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
-  if (is_simple(x, l))
+  if (is_simple(r, x->block, x->home, mine, l))
     return;
   settle(x, l);
   if (l->cells)
@@ -351,20 +376,20 @@ void race_touch(race *r, race_block *b, race_block *home, const race_record *rec
 
 /* ------------------------------------------------------------------ an access of a warp */
 
-/* Of values side by side, 8 bytes at a time in four chains that do not wait for each other. */
+/* Of values side by side, a multiple of 32 bytes, in four chains that do not wait for each other. */
 static uint32_t hash(const void *values, size_t bytes) {
-  uint64_t h[4] = {1, 2, 3, 4}, word;
-  for (size_t i = 0; i < bytes / 8; i++) {
-    memcpy(&word, (const char *)values + i * 8, 8);
-    h[i % 4] = (h[i % 4] ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    h[i % 4] ^= h[i % 4] >> 32;
+  uint64_t h[4] = {1, 2, 3, 4}, word[4];
+  for (size_t i = 0; i < bytes; i += sizeof word) {
+    memcpy(word, (const char *)values + i, sizeof word);
+    for (int k = 0; k < 4; k++)
+      h[k] = (h[k] ^ word[k]) * UINT64_C(0x9e3779b97f4a7c15);
   }
-  return (uint32_t)((h[0] ^ h[1] * 3 ^ h[2] * 5 ^ h[3] * 7) >> 16);
+  h[0] = (h[0] ^ h[0] >> 32 ^ h[1]) * 3 ^ (h[1] >> 32 ^ h[2]) * 5 ^ (h[2] >> 32 ^ h[3]) * 7 ^ h[3] >> 32;
+  return (uint32_t)(h[0] ^ h[0] >> 32);
 }
 
 /* What the lanes stored, as a hash; and whether that is one value. */
-static void values(access *x) {
-  const sim_access *a = x->a;
+static void values(const sim_access *a, race_record *to) {
   char lane[SIM_WARP * 16];
   uint32_t lanes = a->who->lanes, some = (uint32_t)__builtin_ctz(lanes);
   const char *all = lane;
@@ -377,13 +402,13 @@ static void values(access *x) {
       uint64_t v[2] = {sim_value_written(a, from), a->written ? a->written[from][1] : 0};
       memcpy(lane + i * one, v, one);
     }
-  if (memcmp(all, all + one, bytes - one) == 0) {
-    uint64_t first[2] = {0};
+  if (memcmp(all, all + one, one) == 0 && memcmp(all, all + one, bytes - one) == 0) {
+    uint64_t first[4] = {0};
     memcpy(first, all, one);
-    x->record.flags |= RACE_ONE_VALUE;
-    x->record.value = hash(first, sizeof first);
+    to->flags |= RACE_ONE_VALUE;
+    to->value = hash(first, sizeof first);
   } else {
-    x->record.value = hash(all, bytes);
+    to->value = hash(all, bytes);
   }
 }
 
@@ -428,25 +453,28 @@ static bool is_regular(const sim_access *a, uint64_t *base, int32_t *stride) {
   return true;
 }
 
-/* Atomics for cells that lie scattered, each in a line of which nothing else is known: the lanes that were
- * not so simple. */
-static uint32_t in_cells(access *x, uint32_t lanes) {
-  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+/* Atomics for cells that lie scattered, each in a line of which nothing else is known. Returns the lanes that
+ * were not so simple. */
+static uint32_t in_cells(const access *x, uint32_t lanes) {
+  const race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   const race_record *mine = &x->record;
+  uint32_t low = mine->bytes - 1u, words = mine->bytes / 4u, left = 0;
   race_cell cell = race_cell_of(mine, 0);
-  uint32_t left = 0;
   for (uint32_t each = lanes; each; each &= each - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(each);
     uint64_t at = x->a->address[i];
     const race_line *l = race_shadow_peek(shadow, at);
-    race_cell *c = l && l->cells ? &l->cells[at % RACE_LINE / 4] : NULL;
-    if (!c || l->n || l->syncs || at % mine->bytes ||
-        (c->lane_bytes && (c->lane_bytes % 4u != mine->bytes / 4u || c->level < mine->level))) {
-      left |= UINT32_C(1) << i;
+    if (!l || !l->cells || l->n || l->syncs || at & low) {
+      left |= each & -each;
       continue;
     }
+    race_cell *c = &l->cells[at % RACE_LINE / 4];
+    if (c->lane_bytes && (c->lane_bytes % 4 != words || c->level < mine->level)) {
+      left |= each & -each;
+      continue;
+    }
+    cell.lane_bytes = (uint8_t)(i * 4 + words);
     *c = cell;
-    c->lane_bytes = (uint8_t)(i * 4 + mine->bytes / 4u);
   }
   return left;
 }
@@ -472,12 +500,28 @@ static void each_alone(access *x, uint32_t lanes) {
   }
 }
 
+/* The line in which all of it lies, if it is one and somebody was there before: then the record is whole. */
+static race_line *only_line(const sim_access *a, const race_shadow *shadow, race_record *mine) {
+  uint32_t lanes = a->who->lanes;
+  uint64_t first = a->base + (uint64_t)((int64_t)a->stride * __builtin_ctz(lanes));
+  uint64_t last = a->base + (uint64_t)((int64_t)a->stride * (31 - __builtin_clz(lanes)));
+  if (first / RACE_LINE != last / RACE_LINE)
+    return NULL;
+  race_line *l = race_shadow_peek(shadow, first);
+  __builtin_prefetch(l, 1);
+  __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
+  mine->lanes = lanes;
+  mine->base = (int16_t)(a->base - first / RACE_LINE * RACE_LINE);
+  mine->stride = (int8_t)a->stride;
+  return l;
+}
+
 static void on_access(race *r, const sim_event *e) {
   const sim_access *a = e->access;
   if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_SHARED)
     return;
-  bool weak = a->order == PTX_ORDER_WEAK ||
-              (a->order == PTX_ORDER_VOLATILE && r->check->options.volatiles == CHECK_VOLATILE_WEAK);
+  const struct race_insn *insn = insn_of(r, a);
+  bool weak = insn->weak;
   if (a->element && weak)
     return; /* the first element stood for all of the vector */
   race_block *b = race_block_of(r, e->who.launch, e->who.block);
@@ -486,21 +530,22 @@ static void on_access(race *r, const sim_event *e) {
   race_warp *w = &b->warps[a->who->warp];
   if (r->check->options.lockstep)
     w->base = b->now++;
-  access x = {.race = r, .a = a, .block = b, .insn = insn_of(r, a)};
-  x.home = a->space == PTX_SPACE_SHARED ? b : NULL, x.warp = a->who->warp;
-  x.space = x.home ? b->number + 1 : 0;
-  x.record = (race_record){.block = b->number,
-                           .time = b->now,
-                           .epoch = b->epoch,
-                           .site = x.insn->site,
-                           .bytes = (uint8_t)(weak ? a->bytes * a->elements : a->bytes),
-                           .warp = (uint8_t)a->who->warp,
-                           .level = (uint8_t)race_level_of(a->scope),
-                           .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
-                                              (weak ? 0 : RACE_STRONG) |
-                                              (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
+  race_block *home = a->space == PTX_SPACE_SHARED ? b : NULL;
+  race_record mine = insn->like;
+  mine.block = b->number, mine.time = b->now, mine.epoch = b->epoch, mine.warp = (uint8_t)a->who->warp;
+  race_line *only = a->regular && weak ? only_line(a, home ? &home->shared : &r->global, &mine) : NULL;
   if (a->writes && !a->reads)
-    values(&x);
+    values(a, &mine);
+  if (only && (is_repeated(r, b, home, &mine, only) || is_simple(r, b, home, &mine, only)))
+    return;
+  access x = {.race = r,
+              .a = a,
+              .block = b,
+              .home = home,
+              .insn = insn,
+              .space = home ? b->number + 1 : 0,
+              .record = mine,
+              .warp = a->who->warp};
   x.strong_work = !weak;
   if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
     bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */

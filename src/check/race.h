@@ -157,30 +157,42 @@ typedef struct race_page {
   race_line lines[RACE_PAGE_LINES];
 } race_page;
 
-/* Pages of low addresses, which those in shared memory are, stand in an array. `forget` is only for others.
- */
-enum { RACE_LOW_PAGES = 64 };
+/* Pages of low addresses, which those in shared memory are, stand in an array; `forget` is only for others.
+ * Those were asked for lately stand in `recent`. */
+enum { RACE_LOW_PAGES = 64, RACE_RECENT_BITS = 9 };
+typedef struct race_slot {
+  uint64_t number;
+  race_page *page; /* NULL: free */
+} race_slot;
 typedef struct race_shadow {
   race_page *low[RACE_LOW_PAGES];
-  struct race_slot {
-    uint64_t number;
-    race_page *page; /* NULL: free */
-  } *slots;          /* hash of pages by number */
+  race_slot *slots; /* hash of pages by number */
+  race_slot *recent;
   uint32_t n_pages, n_slots, shift;
 } race_shadow;
 race_line *race_shadow_line(race_shadow *s, uint64_t address);      /* NULL: out of memory */
 race_page *race_shadow_page(const race_shadow *s, uint64_t number); /* NULL: none is there */
-static inline race_line *race_shadow_peek(const race_shadow *s,
-                                          uint64_t address) { /* NULL: nobody touched it */
-  uint64_t line = address / RACE_LINE, number = line / RACE_PAGE_LINES;
-  race_page *p = number < RACE_LOW_PAGES ? s->low[number] : race_shadow_page(s, number);
+static inline uint64_t race_hash(uint64_t number) {
+  return number * UINT64_C(0x9e3779b97f4a7c15);
+}
+static inline race_page *race_page_at(const race_shadow *s, uint64_t number) {
+  if (number < RACE_LOW_PAGES)
+    return s->low[number];
+  const race_slot *k = s->recent ? &s->recent[race_hash(number) >> (64 - RACE_RECENT_BITS)] : NULL;
+  return k && k->number == number ? k->page : race_shadow_page(s, number);
+}
+/* NULL: nobody touched it, nor anything near. */
+static inline race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
+  uint64_t line = address / RACE_LINE;
+  race_page *p = race_page_at(s, line / RACE_PAGE_LINES);
   return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
 }
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
  * ordered before it. *forgot: one that still counts had to go. */
-bool race_line_add(race_line *l, const race_record *r, bool *forgot); /* the same, if there is nothing to take out */
+bool race_line_add(race_line *l, const race_record *r,
+                   bool *forgot); /* the same, if there is nothing to take out */
 bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot);
 /* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
 race_cell race_cell_of(const race_record *r, uint32_t lane);
@@ -326,7 +338,8 @@ typedef struct race {
   struct race_pairs *pairs;
   struct race_insn { /* instructions met lately */
     const ptx_insn *insn;
-    check_site site;
+    race_record like; /* what each access of it has in common */
+    bool weak;
     bool unused; /* an atomic whose result nobody reads */
   } insns[256];
   int64_t hints; /* see race_sync.c */

@@ -13,9 +13,9 @@
 
 enum { MOST = 24 };
 
-/* The slot of a page, or the free one where it would be. There always is one. */
-static struct race_slot *slot(const race_shadow *s, uint64_t number) {
-  uint32_t i = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> s->shift);
+/* The slot of a page, or the free one where it would be. There always is one. Neighbours stand together. */
+static race_slot *slot(const race_shadow *s, uint64_t number) {
+  uint32_t i = (uint32_t)(race_hash(number / 4) >> s->shift) / 4 * 4 + number % 4;
   while (s->slots[i].page && s->slots[i].number != number)
     i = (i + 1) & (s->n_slots - 1);
   return &s->slots[i];
@@ -28,6 +28,8 @@ static bool grow(race_shadow *s) {
   more.slots = calloc(more.n_slots, sizeof *more.slots);
   if (!more.slots)
     return false;
+  if (!more.recent)
+    more.recent = calloc(1u << RACE_RECENT_BITS, sizeof *more.recent);
   for (uint32_t i = 0; i < s->n_slots; i++)
     if (s->slots[i].page)
       *slot(&more, s->slots[i].number) = s->slots[i];
@@ -45,13 +47,18 @@ static race_page *add_page(race_shadow *s, uint64_t number) {
   memset(p, 0, sizeof *p);
   if (number < RACE_LOW_PAGES)
     return s->low[number] = p;
-  *slot(s, number) = (struct race_slot){number, p};
+  *slot(s, number) = (race_slot){number, p};
   s->n_pages++;
   return p;
 }
 
 race_page *race_shadow_page(const race_shadow *s, uint64_t number) {
-  return s->n_slots ? slot(s, number)->page : NULL;
+  race_slot *k = s->n_slots ? slot(s, number) : NULL;
+  if (!k || !k->page)
+    return NULL;
+  if (s->recent)
+    s->recent[race_hash(number) >> (64 - RACE_RECENT_BITS)] = *k;
+  return k->page;
 }
 
 race_line *race_shadow_line(race_shadow *s, uint64_t address) {
@@ -91,6 +98,7 @@ void race_shadow_free(race_shadow *s) {
   for (uint32_t i = 0; i < s->n_slots; i++)
     page_free(s->slots[i].page);
   free(s->slots);
+  free(s->recent);
   *s = (race_shadow){0};
 }
 

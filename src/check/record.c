@@ -125,7 +125,7 @@ bool check_record_failed(const check_record *r) {
 /* Shared memory is one per block. Never 0. */
 uint64_t check_word_of(const sim_event *e, uint32_t lane, uint32_t byte) {
   const sim_access *a = e->access;
-  uint64_t at = (a->address[lane] + byte) >> 2;
+  uint64_t at = (sim_address_of(a, lane) + byte) >> 2;
   if (a->space == PTX_SPACE_SHARED)
     at ^= mix(mix(e->who.launch) + e->who.block - e->who.cluster_rank +
               (a->rank ? a->rank[lane] : e->who.cluster_rank));
@@ -231,12 +231,12 @@ bool check_record_step(check_record *r, check *c, const sim_event *e, check_step
   }
   uint32_t lane = (uint32_t)__builtin_ctz(e->who.lanes);
   bool polls = a->reads && !(a->writes && a->stored);
-  *out =
-      (check_step){.who = who,
-                   .number = ++w->steps,
-                   .total = ++r->total,
-                   .again = polls && w->address == a->address[lane] && w->value == sim_value_read(a, lane)};
-  w->address = polls ? a->address[lane] : 0, w->value = sim_value_read(a, lane);
+  *out = (check_step){.who = who,
+                      .number = ++w->steps,
+                      .total = ++r->total,
+                      .again = polls && w->address == sim_address_of(a, lane) &&
+                               w->value == sim_value_read(a, lane)};
+  w->address = polls ? sim_address_of(a, lane) : 0, w->value = sim_value_read(a, lane);
   if (r->keeps)
     note_words(r, c, e, out);
   return true;

@@ -418,7 +418,7 @@ static void access(redundant *p, const sim_event *e) {
     uint32_t i = (uint32_t)__builtin_ctz(lanes), thread = e->who.warp * SIM_WARP + i;
     if (a->space == PTX_SPACE_GLOBAL)
       global(p, b, thread, outward);
-    touch(p, b, thread, a->space, a->address[i], a->bytes, a->reads, a->writes);
+    touch(p, b, thread, a->space, sim_address_of(a, i), a->bytes, a->reads, a->writes);
   }
 }
 

@@ -137,13 +137,11 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_schedule = {"schedule",
-                                        SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
-                                        CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN |
-                                            CHECK_TAKES(ACCESS) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE),
-                                        new,
-                                        end,
-                                        event};
+/* Of accesses only while a set is open. */
+static const uint32_t steps = CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(ARRIVE) |
+                              CHECK_TAKES(COMPLETE) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
+const check_part check_part_schedule = {
+    "schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT), new, end, event};
 
 static uint32_t choose(void *user, const sim_choice *k) {
   check *c = user;
@@ -190,6 +188,7 @@ void check_set_begin(check *c) {
   sim_stats now;
   sim_device_stats(c->device, &now);
   s->open = s->fixed = s->sited = true;
+  check_takes(c, CHECK_PART_schedule, steps, true);
   c->weak_hopeless = false;
   s->began = now.warp_insns;
   s->before = sim_memory_save(c->device);
@@ -233,6 +232,7 @@ void check_set_drop(check *c) {
   if (c->set->open)
     c->set->some_left = true;
   close(c->set);
+  check_takes(c, CHECK_PART_schedule, steps, false);
 }
 
 /* ------------------------------------------------------------------ further schedules */
@@ -480,4 +480,5 @@ void check_set_end(check *c, bool host_waits) {
   s->some_left |= !all;
   s->run = run > s->run ? run : s->run;
   close(s);
+  check_takes(c, CHECK_PART_schedule, steps, false);
 }

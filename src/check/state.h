@@ -117,6 +117,9 @@ typedef struct check_part {
 /* What `new` of most parts does: zeroed memory for a struct that begins with `check *check`. */
 void *check_part_new(check *c, size_t bytes);
 
+/* From now on it takes these events as well, or no more. */
+void check_takes(check *c, int part, uint32_t kinds, bool on);
+
 /* PART(name): extern const check_part check_part_name. In the order in which they see an event. */
 #define CHECK_PARTS(PART) \
   PART(memory)            \

@@ -42,6 +42,13 @@ static sim_answer event(void *user, const sim_event *e) {
   return answer;
 }
 
+void check_takes(check *c, int part, uint32_t kinds, bool on) {
+  for (uint32_t left = kinds; left; left &= left - 1) {
+    uint32_t *takers = &c->takers[__builtin_ctz(left)], bit = UINT32_C(1) << part;
+    *takers = on ? *takers | bit : *takers & ~bit;
+  }
+}
+
 static uint32_t allow(void *user, const sim_access *a, uint32_t legal) {
   return check_memory_allow(user, a, legal);
 }
@@ -92,8 +99,7 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
     c->parts[i] = parts[i]->new(c);
     whole &= c->parts[i] != NULL;
     c->watcher.watch |= parts[i]->watch;
-    for (uint32_t left = parts[i]->takes; left; left &= left - 1)
-      c->takers[__builtin_ctz(left)] |= UINT32_C(1) << i;
+    check_takes(c, i, parts[i]->takes, true);
   }
   if (whole)
     return c;

@@ -121,7 +121,7 @@ uint32_t weak_graph_thread(weak_graph *g, const sim_who *who, uint32_t lane) {
 }
 
 uint32_t weak_graph_location(weak_graph *g, const sim_access *a, uint32_t lane) {
-  weak_place p = {.space = a->space, .address = a->address[lane], .bytes = a->bytes};
+  weak_place p = {.space = a->space, .address = sim_address_of(a, lane), .bytes = a->bytes};
   if (a->space == PTX_SPACE_SHARED) {
     p.block = a->who->block;
     if (a->rank && a->rank[lane] != a->who->cluster_rank)

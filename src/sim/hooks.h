@@ -85,8 +85,9 @@ typedef struct sim_access {
   uint32_t stored; /* lanes that really stored: a failed compare-and-swap did not */
   uint64_t base;
   int32_t stride;
-  const uint64_t
-      *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
+  /* 32, or NULL where `regular` says it all (sim_address_of looks at both). Of shared memory: offset in the
+   * block's shared memory, without window or rank */
+  const uint64_t *address;
   const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
   uint64_t (*read)[2]; /* 32: what was read; of a write, what was there. A watcher may change it; atomics: see
                           sim_watcher.source (b) */
@@ -95,6 +96,10 @@ typedef struct sim_access {
   const void *lanes_read, *lanes_written;
   const uint32_t *undefined; /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
+
+static inline uint64_t sim_address_of(const sim_access *a, uint32_t lane) {
+  return a->address ? a->address[lane] : a->base + (uint64_t)((int64_t)a->stride * lane);
+}
 
 /* The value of a lane, or the lower half of one of 16 bytes; 0: it was not read, or not written. */
 static inline uint64_t sim_value_of(const sim_access *a, const uint64_t (*wide)[2], const void *lanes,

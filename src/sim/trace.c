@@ -26,7 +26,7 @@ static void put_access(base_text *t, const sim_access *a) {
   base_putf(t, " %s%s %s %s %s %u bytes", a->reads ? "r" : "", a->writes ? "w" : "", mod(a->space),
             mod(a->order), mod(a->scope), a->bytes);
   SIM_EACH(i, a->who->lanes) {
-    base_putf(t, " %u:%" PRIx64, i, a->address[i]);
+    base_putf(t, " %u:%" PRIx64, i, sim_address_of(a, i));
     if (a->reads)
       base_putf(t, "=%" PRIx64, sim_value_read(a, i));
     if (a->writes && (!a->reads || a->stored >> i & 1))

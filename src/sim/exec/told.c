@@ -8,13 +8,26 @@
 #include "sim/machine.h"
 
 typedef struct span {
-  uint64_t address[SIM_LANES]; /* of the lanes of the mask */
-  uint64_t base;               /* if they are regular: lane i is at base + i * stride */
+  uint64_t base; /* lane i is at base + i * stride, */
   int32_t stride;
   bool regular, shared;
+  bool straight;               /* all of them, side by side; */
+  uint64_t address[SIM_LANES]; /* else, if they are not regular */
 } span;
 
 /* ------------------------------------------------------------------ addresses */
+
+/* Most lie side by side: that is asked first. 1 << shift: the size. */
+static inline bool straight_wide(const uint64_t *a, uint32_t shift) {
+  uint64_t differs = 0;
+  SIM_INDEPENDENT for (uint64_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + (i << shift));
+  return !differs;
+}
+static inline bool straight_narrow(const uint32_t *a, uint32_t shift) {
+  uint32_t differs = 0;
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + (i << shift));
+  return !differs;
+}
 
 /* Where lanes are, and whether that is regular. The distance is that of the first two: of neighbours, since
  * anything else is rare. */
@@ -23,16 +36,10 @@ static void spread_wide(const sim_op *o, const sim_ctx *c, uint32_t size, span *
   uint32_t first = sim_first(c->mask), next = (first + 1) % SIM_LANES;
   uint64_t apart = c->mask >> next & 1 && next ? a[next] - a[first] : size, base = a[first] - first * apart;
   uint64_t differs = 0;
-  if (c->mask == UINT32_MAX)
-    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
-      differs |= a[i] ^ (base + i * apart);
-      s->address[i] = a[i] + offset;
-    }
-  else
-    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
-      differs |= (a[i] ^ (base + i * apart)) & (uint64_t)(int64_t)(int32_t)c->lane[i];
-      s->address[i] = a[i] + offset;
-    }
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+    differs |= (a[i] ^ (base + i * apart)) & (uint64_t)(int64_t)(int32_t)c->lane[i];
+    s->address[i] = a[i] + offset;
+  }
   s->base = base + offset;
   s->stride = (int32_t)apart;
   s->regular = !differs && (uint64_t)(int64_t)(int8_t)apart == apart;
@@ -43,28 +50,44 @@ static void spread_narrow(const sim_op *o, const sim_ctx *c, uint32_t size, span
   uint32_t first = sim_first(c->mask), next = (first + 1) % SIM_LANES;
   uint32_t apart = c->mask >> next & 1 && next ? a[next] - a[first] : size, base = a[first] - first * apart;
   uint32_t differs = 0;
-  if (c->mask == UINT32_MAX)
-    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
-      differs |= a[i] ^ (base + i * apart);
-      s->address[i] = a[i] + offset;
-    }
-  else
-    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
-      differs |= (a[i] ^ (base + i * apart)) & c->lane[i];
-      s->address[i] = a[i] + offset;
-    }
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+    differs |= (a[i] ^ (base + i * apart)) & c->lane[i];
+    s->address[i] = a[i] + offset;
+  }
   s->stride = (int32_t)apart;
   s->base = (uint32_t)(a[first] + offset) - (uint64_t)((int64_t)first * s->stride);
   s->regular = !differs && (int8_t)s->stride == s->stride;
 }
 
+static void spread(const sim_op *o, const sim_ctx *c, uint32_t size, span *s) {
+  const void *a = sim_at(c, o->a);
+  bool wide = o->y & SIM_WIDE;
+  uint32_t shift = (uint32_t)__builtin_ctz(size);
+  s->straight = c->mask == UINT32_MAX && (wide ? straight_wide(a, shift) : straight_narrow(a, shift));
+  if (s->straight) {
+    s->base = wide ? *(const uint64_t *)a + (uint64_t)(int64_t)(int32_t)o->x : *(const uint32_t *)a + o->x;
+    s->stride = (int32_t)size, s->regular = true;
+  } else if (wide) {
+    spread_wide(o, c, size, s);
+  } else {
+    spread_narrow(o, c, size, s);
+  }
+}
+
 /* ------------------------------------------------------------------ memory */
 
-static bool all_written(const uint8_t *map, uint64_t at, uint64_t bytes) {
-  for (uint64_t word; bytes;) {
+/* Bits of a map; it has room behind its end. */
+static inline bool all_written(const uint8_t *map, uint64_t at, uint64_t bytes) {
+  uint64_t word;
+  for (; !(at & 7) && bytes >= 64; at += 64, bytes -= 64) {
+    memcpy(&word, map + at / 8, sizeof word);
+    if (word != UINT64_MAX)
+      return false;
+  }
+  while (bytes) {
     uint32_t skip = at & 7, have = 64 - skip, n = bytes < have ? (uint32_t)bytes : have;
     uint64_t want = n == 64 ? UINT64_MAX : ((UINT64_C(1) << n) - 1) << skip;
-    memcpy(&word, map + at / 8, sizeof word); /* the map has room behind its end */
+    memcpy(&word, map + at / 8, sizeof word);
     if ((word & want) != want)
       return false;
     at += n, bytes -= n;
@@ -74,31 +97,36 @@ static bool all_written(const uint8_t *map, uint64_t at, uint64_t bytes) {
 
 enum { READS = 1, WRITES = 2 };
 
-/* Whether these bytes may be used, and may be read as somebody wrote them; what is only written counts as
- * written from now on. */
-static bool usable(const sim_run *r, bool shared, uint64_t address, uint64_t bytes, int what) {
-  if (shared) {
-    if (address < r->grid->shared_begin || address > r->shared_bytes || bytes > r->shared_bytes - address)
-      return false;
-    if (!r->defines)
-      return true;
-    if (what & READS)
-      return !memchr(r->block->shared_defined + address, 0, bytes);
-    memset(r->block->shared_defined + address, 1, bytes);
+static inline bool usable_shared(const sim_run *r, uint64_t address, uint64_t bytes, int what) {
+  if (address < r->grid->shared_begin || address > r->shared_bytes || bytes > r->shared_bytes - address)
+    return false;
+  if (!r->defines)
     return true;
-  }
+  if (what & READS)
+    return !memchr(r->block->shared_defined + address, 0, bytes);
+  memset(r->block->shared_defined + address, 1, bytes);
+  return true;
+}
+
+/* Whether these bytes may be used, and may be read as somebody wrote them; what is
+ * only written counts as written from now on. */
+static inline bool usable(const sim_run *r, bool shared, uint64_t address, uint64_t bytes, int what) {
   const sim_memory *m = r->memory;
   uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  if (shared)
+    return usable_shared(r, address, bytes, what);
   if (at >= m->bytes || bytes > m->bytes - at)
     return false;
   for (uint64_t g = at / SIM_GRANULE; g <= (at + bytes - 1) / SIM_GRANULE; g++)
     if (m->granules[g] != SIM_PLAIN)
       return false;
-  __builtin_prefetch(m->defined + at / 8 + 64); /* where later turns will want to be */
-  if (r->defines && !all_written(m->defined, at, bytes)) {
-    if (what & READS)
-      return false;
-    sim_memory_define(r->device, address, bytes, true);
+  if (r->defines) {
+    __builtin_prefetch(m->defined + at / 8 + 64); /* where later turns will want to be */
+    if (!all_written(m->defined, at, bytes)) {
+      if (what & READS)
+        return false;
+      sim_memory_define(r->device, address, bytes, true);
+    }
   }
   if (what & WRITES && m->kept)
     sim_memory_touch(r->device, address, bytes);
@@ -138,10 +166,9 @@ static bool find(const sim_run *r, const sim_op *o, const sim_moves *m, int what
   if (space == SIM_LOCAL || m->bytes > 8)
     return false;
   s->shared = space == SIM_SHARED;
-  if (o->y & SIM_WIDE)
-    spread_wide(o, c, size, s);
-  else
-    spread_narrow(o, c, size, s);
+  spread(o, c, size, s);
+  if (s->straight)
+    return !(s->base & (size - 1)) && usable(r, s->shared, s->base, SIM_LANES * size, what);
   uint32_t first = sim_first(mask), last = 31 - (uint32_t)__builtin_clz(mask), lanes = mask >> first;
   if (s->regular && s->stride >= 0 && (uint32_t)s->stride <= size && !(lanes & (lanes + 1))) { /* no holes */
     uint64_t begin = s->base + (uint64_t)s->stride * first;
@@ -159,8 +186,8 @@ static bool find(const sim_run *r, const sim_op *o, const sim_moves *m, int what
 /* ------------------------------------------------------------------ telling */
 
 /* `read`, `written`: a place for each lane, or NULL. */
-static void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
-                 const void *read, const void *written) {
+static inline void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
+                        const void *read, const void *written) {
   uint32_t none = 0;
   sim_event e;
   sim_access a = {.who = &e.who,
@@ -178,23 +205,27 @@ static void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s,
                   .element = element,
                   .elements = m->n,
                   .stored = written ? r->ctx.mask : 0,
-                  .address = s->address,
+                  .address = s->regular ? NULL : s->address,
                   .lane_bytes = m->lane_bytes,
                   .lanes_read = read,
                   .lanes_written = written,
                   .undefined = written && !read && r->defines ? &none : NULL};
   e.kind = SIM_EVENT_ACCESS;
   e.access = &a;
-  sim_say(r, &e, r->ctx.mask, o);
+  e.who = r->who;
+  e.who.lanes = r->ctx.mask;
+  e.who.insn = &e.who.body->insns[o->insn];
+  if (r->watcher->event(r->watcher->user, &e) == SIM_YIELD)
+    r->yield = true;
 }
 
 static const sim_op *tell_elements(sim_run *r, const sim_op *o, span *s, bool writes) {
   const sim_moves *m = o->more;
-  for (uint32_t k = 0; k < m->n && sim_watches(r, SIM_WATCH_ACCESS); k++) {
+  for (uint32_t k = 0; k < m->n && r->watcher->watch & SIM_WATCH_ACCESS; k++) {
     const void *lanes = sim_at(&r->ctx, m->places[k]);
     tell(r, o, m, s, k, writes ? NULL : lanes, writes ? lanes : NULL);
     s->base += m->bytes;
-    for (uint32_t i = 0; k + 1 < m->n && i < SIM_LANES; i++)
+    for (uint32_t i = 0; k + 1 < m->n && !s->regular && i < SIM_LANES; i++)
       s->address[i] += m->bytes;
   }
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
@@ -204,21 +235,50 @@ static inline bool is_simple(const sim_run *r) {
   return r->only_told && !r->warp->undefined;
 }
 
+/* The memory, if it lies as the register does. */
+static inline uint8_t *as_register(const sim_run *r, const sim_op *o, const sim_moves *m, const span *s) {
+  if (!s->straight || m->n > 1 || m->bytes != m->lane_bytes || o->y & SIM_ORDERED)
+    return NULL;
+  if (s->shared)
+    return r->shared + s->base;
+  uint8_t *at = (uint8_t *)(uintptr_t)s->base;
+  __builtin_prefetch(at + SIM_LANES * m->bytes); /* as mem.c does */
+  __builtin_prefetch(at + SIM_LANES * m->bytes + 64);
+  return at;
+}
+
+static inline void copy(void *to, const void *from, uint32_t bytes) {
+  if (bytes == 4)
+    memcpy(to, from, 4 * SIM_LANES);
+  else
+    memcpy(to, from, 8 * SIM_LANES);
+}
+
 const sim_op *SIM_LEVELED(sim_load_told)(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
   span s;
-  if (!is_simple(r) || !find(r, o, o->more, READS, &s))
+  if (!is_simple(r) || !find(r, o, m, READS, &s))
     return sim_load_slow(o, c);
-  o->fn[SIM_MASKED](o, c);
+  const uint8_t *from = as_register(r, o, m, &s);
+  if (from)
+    copy(sim_at(c, o->d), from, m->bytes);
+  else
+    o->fn[SIM_MASKED](o, c);
   return tell_elements(r, o, &s, false);
 }
 
 const sim_op *SIM_LEVELED(sim_store_told)(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
   span s;
-  if (!is_simple(r) || !find(r, o, o->more, WRITES, &s))
+  if (!is_simple(r) || !find(r, o, m, WRITES, &s))
     return sim_store_slow(o, c);
-  o->fn[SIM_MASKED](o, c);
+  uint8_t *to = as_register(r, o, m, &s);
+  if (to)
+    copy(to, sim_at(c, o->b), m->bytes);
+  else
+    o->fn[SIM_MASKED](o, c);
   return tell_elements(r, o, &s, true);
 }
 
@@ -231,9 +291,9 @@ const sim_op *SIM_LEVELED(sim_atom_told)(const sim_op *o, sim_ctx *c) {
     return sim_atom_slow(o, c);
   uint8_t *base = s.shared ? r->shared : NULL;
   for (uint32_t i = 0; i < SIM_LANES; i++)
-    r->pointer[i] = base + s.address[i];
+    r->pointer[i] = base + (s.straight ? s.base + i * (uint64_t)m->bytes : s.address[i]);
   m->told(o, c, found, left);
-  if (sim_watches(r, SIM_WATCH_ACCESS))
+  if (r->watcher->watch & SIM_WATCH_ACCESS)
     tell(r, o, m, &s, 0, found, left);
   return r->yield ? sim_stop(r, o, o + 1) : o + 1;
 }
