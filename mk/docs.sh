@@ -1,6 +1,6 @@
 # docs.sh: the documents that are generated, each from its table. Sourced by ./dev.
 
-generated_documents() { say README.md doc/tour.md doc/tour.zh.md doc/muster.1 doc/rules.md doc/cuda-runtime.md doc/ptx-support.md; }
+generated_documents() { say README.md doc/tour.md doc/tour.zh.md doc/muster.1 doc/rules.md doc/mutation.md doc/cuda-runtime.md doc/ptx-support.md; }
 
 write_document() { # write_document DOCUMENT: to standard output
   case "$1" in
@@ -9,6 +9,7 @@ write_document() { # write_document DOCUMENT: to standard output
   doc/tour.zh.md) tour_markdown zh ;;
   doc/muster.1) man_page ;;
   doc/rules.md) sh mk/rules_doc.sh ;;
+  doc/mutation.md) sh mk/mutation_doc.sh ;;
   doc/cuda-runtime.md) sh mk/runtime_doc.sh ;;
   doc/ptx-support.md) sh mk/ptx_doc.sh ;;
   esac

@@ -41,9 +41,15 @@ TOUR_FN void tour_syncwarp(unsigned mask) {
 }
 #define TOUR_MASK_OF(unused, mask, ...) (mask)
 #define __syncwarp(...) tour_syncwarp(TOUR_MASK_OF(0, ##__VA_ARGS__, 0xffffffffu))
+#if __CUDA_ARCH__ >= 700
 #define __threadfence_block() __asm__ volatile("fence.acq_rel.cta;" ::: "memory")
 #define __threadfence() __asm__ volatile("fence.acq_rel.gpu;" ::: "memory")
 #define __threadfence_system() __asm__ volatile("fence.acq_rel.sys;" ::: "memory")
+#else // there is no other fence
+#define __threadfence_block() __asm__ volatile("membar.cta;" ::: "memory")
+#define __threadfence() __asm__ volatile("membar.gl;" ::: "memory")
+#define __threadfence_system() __asm__ volatile("membar.sys;" ::: "memory")
+#endif
 
 TOUR_FN int __syncthreads_count(int predicate) {
   int count;

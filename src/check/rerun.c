@@ -442,6 +442,17 @@ static uint64_t explore(check *c, bool *all) {
   return run;
 }
 
+/* Whether findings of one of its launches are told: else further schedules are for nothing. */
+static bool is_told(const check *c) {
+  const check_set *s = c->set;
+  for (uint32_t i = 0; i < s->n; i++) {
+    const check_launch *l = check_launch_of(c, s->first + i);
+    if (!l || l->selected)
+      return true;
+  }
+  return false;
+}
+
 void check_set_end(check *c, bool host_waits) {
   check_set *s = c->set;
   sim_stats now;
@@ -452,6 +463,7 @@ void check_set_end(check *c, bool host_waits) {
   sim_device_stats(c->device, &now);
   s->took = now.warp_insns - s->began;
   bool all = !s->once && only_schedule(c), skip = s->replays && (s->other || s->replay.launch != s->first);
+  skip |= !is_told(c);
   uint64_t run = 1;
   if (s->replay.schedule && !skip && (s->once || all))
     no_such_schedule(c);
