@@ -30,7 +30,7 @@ static plan plan_of(const muster_device *device, muster_elem elem, uint32_t bins
   } else {
     p.style = IN_TOTALS;
   }
-  uint64_t fit = 2;
+  uint64_t fit = OPS_HISTOGRAM_RESIDENT;
   while (fit > 1 && fit * (p.shared_bytes + info->shared_reserved_bytes) > info->shared_per_sm_bytes)
     fit--;
   if (fit * OPS_HISTOGRAM_THREADS > info->threads_per_sm)

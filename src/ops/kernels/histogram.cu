@@ -100,7 +100,7 @@ MU_FN void clear(mu_u32 words) {
 }
 
 // Bytes have 256 values: with as many bins, whatever the caller asked for, none has to be compared.
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_lanes, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                 mu_u32 *tickets, mu_u64 *totals) {
   mu_u64 threads = mu_grid_blocks_x() * (mu_u64)THREADS;
@@ -116,7 +116,7 @@ MU_KERNEL MU_BOUNDS(THREADS, 2)
 }
 
 #if !IS_BYTE
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_parts, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                 mu_u32 *tickets, mu_u64 *totals) {
   mu_u32 parts = (bins + part_bins - 1) / part_bins, part = mu_block_x() % parts;
@@ -131,7 +131,7 @@ MU_KERNEL MU_BOUNDS(THREADS, 2)
     finish(counts, bins, tickets, totals);
 }
 
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_totals, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                  mu_u32 *tickets, mu_u64 *totals) {
   counters c = {IN_TOTALS, 0, totals, 0, bins};

@@ -6,22 +6,39 @@
  */
 enum { OPS_HEADER_BYTES = 128 };
 
-/* Reductions: threads of a block, the most blocks, and what each block leaves behind the header. */
-enum { OPS_REDUCE_THREADS = 512, OPS_REDUCE_BLOCKS = 1024, OPS_REDUCE_UNROLL = 4, OPS_PARTIAL_BYTES = 16 };
+/* What follows can be set by hand: bench/ops/variants.sh does, to find the best. RESIDENT is how many blocks
+ * shall fit a multiprocessor. */
+
+/* Reductions: threads of a block, vectors that a thread loads at once, and, for the workspace, the most
+ * blocks and what each leaves there. */
+#ifndef OPS_REDUCE_THREADS
+#define OPS_REDUCE_THREADS 512
+#define OPS_REDUCE_UNROLL 4
+#define OPS_REDUCE_RESIDENT 2
+#endif
+#define OPS_REDUCE_BLOCKS 1024
+#define OPS_PARTIAL_BYTES 16
+
+/* Scans: a block's tile is ROWS vectors for each thread; a tile's state is two words. */
+#ifndef OPS_SCAN_THREADS
+#define OPS_SCAN_THREADS 512
+#define OPS_SCAN_ROWS 8
+#define OPS_SCAN_RESIDENT 2
+#endif
+#define OPS_SCAN_STATE_BYTES 16
 
 /* Histograms: the counters of a bin that lie side by side, and up to how many bins there are as many. */
-enum {
-  OPS_HISTOGRAM_THREADS = 1024,
-  OPS_HISTOGRAM_UNROLL = 2,
-  OPS_HISTOGRAM_COPIES = 32,
-  OPS_HISTOGRAM_COPIED_BINS = 256,
-  OPS_HISTOGRAM_BINS = 1 << 20
-};
+#ifndef OPS_HISTOGRAM_THREADS
+#define OPS_HISTOGRAM_THREADS 1024
+#define OPS_HISTOGRAM_UNROLL 2
+#define OPS_HISTOGRAM_RESIDENT 2
+#endif
+#define OPS_HISTOGRAM_COPIES 32
+#define OPS_HISTOGRAM_COPIED_BINS 256
+#define OPS_HISTOGRAM_BINS (1u << 20)
 
-/* Scans: a block's tile is so many vectors of 16 bytes for each thread; a tile's state is two words. */
-enum { OPS_SCAN_THREADS = 512, OPS_SCAN_ROWS = 8, OPS_SCAN_STATE_BYTES = 16 };
-
-/* Maps: a block's tile is so many vectors of 16 bytes for each thread. */
-enum { OPS_MAP_THREADS = 512, OPS_MAP_UNROLL = 4 };
+/* Maps: a block's tile is UNROLL vectors for each thread. */
+#define OPS_MAP_THREADS 512
+#define OPS_MAP_UNROLL 4
 
 #endif

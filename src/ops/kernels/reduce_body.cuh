@@ -58,7 +58,7 @@ MU_FN ACC NAME(warp, KERNEL)(ACC part) {
   return part;
 }
 
-MU_KERNEL MU_BOUNDS(OPS_REDUCE_THREADS, 2)
+MU_KERNEL MU_BOUNDS(OPS_REDUCE_THREADS, OPS_REDUCE_RESIDENT)
     NAME(KERNEL, ELEM)(const elem *x, const elem *y, mu_u64 n, OUT *out, mu_u32 *tickets, ACC *parts) {
   enum { WARPS = OPS_REDUCE_THREADS / 32, AT_ONCE = 8 };
   MU_SHARED ACC of_warp[WARPS];

@@ -177,12 +177,12 @@ MU_FN void scan(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, state *states
   }
 }
 
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_SCAN_RESIDENT)
     NAME(scan_inclusive_sum, ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, state *states) {
   scan(x, n, out, turns, states, 0);
 }
 
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_SCAN_RESIDENT)
     NAME(scan_exclusive_sum, ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, state *states) {
   scan(x, n, out, turns, states, 1);
 }
