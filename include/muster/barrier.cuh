@@ -54,13 +54,14 @@ typedef struct {
   mu_u64 sums_done;
   mu_u32 step; // arrivals an epoch at the word I look at
   mu_u32 lane; // in the part of the block that takes part
-  mu_u32 rank, blocks, shards, copies, pause, eager;
+  mu_u32 rank, blocks, shards, copies, pause;
   mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
   mu_u32 staying;            // blocks less those known to have left
   mu_u32 turn;               // of the collectives
   mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
   mu_u32 system, hardware;
+  mu_u32 alone; // the first thread of a block with one word for all it does, on one device
 } mu_barrier;
 
 typedef mu_u64 mu_token; // an epoch
@@ -78,24 +79,22 @@ typedef struct {
   mu_u32 copies;                  // 1 to MU_COPIES_MAX
   mu_u32 near;                    // which copy this block looks at
   mu_u32 pause;                   // cycles between arrival and first look
-  mu_u32 eager;                   // 1: with one shard, the looks acquire
   mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
 } mu_tuning;
 
-MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid, mu_u32 threads) {
+MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
   mu_tuning t;
   t.near = mu_block() & 1;
   t.shards = t.copies = 1;
-  t.pause = t.eager = 0;
+  t.pause = 0;
   t.first_line = 0;
   t.second_line = MU_SHARDS_MAX;
-#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_, eager_) \
-  if (blocks <= most_blocks && grid <= most_grid) {                       \
-    t.shards = shards_;                                                   \
-    t.copies = copies_;                                                   \
-    t.pause = pause_;                                                     \
-    t.eager = eager_ && threads >= eager_;                                \
-    return t;                                                             \
+#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_) \
+  if (blocks <= most_blocks && grid <= most_grid) {               \
+    t.shards = shards_;                                           \
+    t.copies = copies_;                                           \
+    t.pause = pause_;                                             \
+    return t;                                                     \
   }
 #include "tuning.def"
   return t;
@@ -117,10 +116,13 @@ MU_FN mu_u32 *mu_barrier_errors(void) {
   MU_SHARED mu_u32 errors[16]; // by number of the part
   return (mu_u32 *)errors;
 }
-// STATUS of whichever thread has one, in all of them; converges.
-MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+MU_FN void mu_barrier_tell(const mu_barrier *b, mu_status status) {
   if (status)
     mu_barrier_errors()[b->part] = status;
+}
+// STATUS of whichever thread has one, in all of them; converges.
+MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+  mu_barrier_tell(b, status);
   mu_barrier_converge(b);
   return mu_barrier_errors()[b->part];
 }
@@ -217,7 +219,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->rank = g->rank;
   b->blocks = b->staying = g->blocks;
   b->timeout_ns = MU_TIMEOUT_NS;
-  b->epoch = b->drops = 0;
+  b->epoch = b->drops = b->alone = 0;
   b->hardware = g->hardware && !part;
   b->nonce = nonce;
   if (lane == 0)
@@ -233,9 +235,9 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->copies = threads < t->copies ? 1 : t->copies;
   b->hands = b->copies > b->shards ? b->copies : b->shards;
   b->pause = t->pause;
-  b->eager = t->eager;
   b->brief = MU_BRIEF_ENOUGH;
   b->system = g->devices > 1;
+  b->alone = lane == 0 && b->hands == 1 && !b->system;
   mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
   b->slot = slot;
   mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
@@ -260,7 +262,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
 }
 
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), mu_block_threads());
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
 }
@@ -269,7 +271,7 @@ MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *
 // converges them; `lane` is the thread's number among them. The block's other warps go on with other work.
 MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
                                      mu_u32 threads, mu_u32 lane) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), threads);
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, id, threads, lane);
 }
@@ -378,54 +380,72 @@ MU_FN void mu_barrier_pause(const mu_barrier *b) {
   }
 }
 MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
-  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief < MU_BRIEF_ENOUGH ? b->brief + 1 : MU_BRIEF_ENOUGH;
+  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief + 1;
 }
 
-// A wait ended by what was SEEN.
-MU_FN mu_status mu_barrier_end(const mu_barrier *b, mu_u64 seen) {
-  if (!(seen & MU_POISON))
-    return MU_OK;
-  mu_barrier_show(b);
-  return MU_POISONED;
-}
+// What a long wait may find out: that members have left.
+typedef struct {
+  mu_u64 target, drops;
+  mu_u32 step, staying;
+} mu_count;
 
-// The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
-// Eager: the first looks are acquires themselves.
-MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
-  mu_u32 looks = 0;
-  mu_u64 start_ns = 0, seen;
-  if (b->shards == 1 && acquire && b->eager) {
-    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
-      seen = mu_barrier_load_acquire(b, b->look);
-      if (seen >= b->target) {
-        mu_barrier_learn(b, looks);
-        return mu_barrier_end(b, seen);
-      }
-    }
-  } else if (b->shards == 1) { // without a vote
-    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
-      seen = mu_barrier_load(b, b->look);
-      if (seen >= b->target)
-        goto complete;
-    }
-  }
-  for (;;) {
-    seen = mu_barrier_load(b, b->look);
-    if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
+// The rest of a wait that is not over after MU_LOOKS_TRUST looks. Takes a copy of the hold and gives back
+// what has changed, so that the hold need not lie in memory.
+MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
+  mu_status status = MU_OK;
+  mu_u64 start_ns = mu_time_ns(), seen;
+  for (mu_u32 looks = 0;; looks++) {
+    if (looks % MU_LOOKS_TRUST == 0 && (status = mu_barrier_doubt(&b, start_ns)))
       break;
-    if (++looks % MU_LOOKS_TRUST == 0) {
-      if (!start_ns)
-        start_ns = mu_time_ns();
-      mu_status status = mu_barrier_doubt(b, start_ns);
-      if (status)
-        return status;
+    seen = mu_barrier_load(&b, b.look);
+    if (!mu_barrier_all(&b, seen >= b.target))
+      continue;
+    if (acquire)
+      (void)mu_barrier_load_acquire(&b, b.look);
+    if (seen & MU_POISON) {
+      mu_barrier_show(&b);
+      status = MU_POISONED;
+    }
+    break;
+  }
+  mu_barrier_tell(&b, status);
+  mu_count count = {b.target, b.drops, b.step, b.staying};
+  return count;
+}
+
+MU_FN void mu_barrier_count(mu_barrier *b, mu_count count) {
+  b->target = count.target;
+  b->drops = count.drops;
+  b->step = count.step;
+  b->staying = count.staying;
+  b->brief = 0;
+}
+
+// The looking lanes' wait; ALONE (a constant) is b->alone. The acquire comes once, after the look that
+// succeeds; its value is not waited for. Eager: the looks are acquires themselves. Poison is the top bit, so
+// it ends the wait too. What stands between the look that succeeds and the block's closing barrier is waited
+// for by all blocks in every barrier: so errors are told here, and nothing is returned.
+MU_FN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
+  mu_u64 seen;
+  mu_u32 looks = 0;
+  MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
+    seen = alone ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
+    if (alone ? seen >= b->target : mu_barrier_all(b, seen >= b->target)) {
+      if (alone)
+        (void)mu_global_load_acquire_device_u64(b->look);
+      else if (acquire)
+        (void)mu_barrier_load_acquire(b, b->look);
+      goto complete;
     }
   }
+  mu_barrier_count(b, mu_barrier_watch_on(*b, acquire));
+  return;
 complete:
-  if (acquire)
-    (void)mu_barrier_load_acquire(b, b->look);
   mu_barrier_learn(b, looks);
-  return mu_barrier_end(b, seen);
+  if (MU_SELDOM((mu_s64)seen < 0)) {
+    mu_barrier_show(b);
+    mu_barrier_tell(b, MU_POISONED);
+  }
 }
 
 // Converges, then says in every copy that this block has come.
@@ -453,7 +473,6 @@ MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
 
 // Waits until the whole group has arrived, at most timeout_ns.
 MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
-  mu_status status = MU_OK;
   if (token != b->epoch)
     return MU_OK; // of an earlier epoch, which was complete before this block arrived again
 #if MU_HAS_CLUSTER
@@ -463,13 +482,12 @@ MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
   }
 #endif
   if (b->lane < b->shards)
-    status = mu_barrier_watch(b, 1);
-  return mu_barrier_finish(b, status);
+    mu_barrier_watch(b, 1, 0);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // Both at once.
 MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
-  mu_status status = MU_OK;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
     mu_cluster_arrive();
@@ -480,20 +498,23 @@ MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
   b->epoch++;
   b->target += b->step;
   mu_barrier_converge(b);
-  if (b->lane < b->hands) { // one branch for both: each costs the warp some cycles
+  if (b->alone) {
+    mu_global_red_add_release_device_u64(b->arrive, 1);
+    mu_barrier_pause(b);
+    mu_barrier_watch(b, 1, 1);
+  } else if (MU_SELDOM(b->lane < b->hands && (b->hands > 1 || b->system))) {
     if (b->lane < b->copies)
       mu_barrier_add_release(b, b->arrive, 1);
     if (b->lane < b->shards) {
       mu_barrier_pause(b);
-      status = mu_barrier_watch(b, 1);
+      mu_barrier_watch(b, 1, 0);
     }
   }
-  return mu_barrier_finish(b, status);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // Only a meeting: orders nothing between blocks, within the block as a block barrier does.
 MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
-  mu_status status = MU_OK;
   b->epoch++;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
@@ -512,9 +533,9 @@ MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
   }
   if (b->lane < b->shards) {
     mu_barrier_pause(b);
-    status = mu_barrier_watch(b, 0);
+    mu_barrier_watch(b, 0, 0);
   }
-  return mu_barrier_finish(b, status);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be

@@ -27,6 +27,7 @@
 #ifndef MU_FN
 #define MU_FN __device__ static __forceinline__
 #endif
+#define MU_COLD __device__ static __noinline__ __attribute__((unused))
 #define MU_KERNEL extern "C" __global__ void
 #define MU_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define MU_SHARED static __shared__
@@ -36,6 +37,7 @@
 #ifndef MU_FN
 #define MU_FN __attribute__((device)) static inline __attribute__((always_inline, unused))
 #endif
+#define MU_COLD __attribute__((device, noinline, unused)) static
 #define MU_KERNEL extern "C" __attribute__((global)) void
 #define MU_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #define MU_SHARED static __attribute__((shared))
@@ -45,6 +47,7 @@
 #ifndef MU_FN
 #define MU_FN static inline __attribute__((always_inline, unused))
 #endif
+#define MU_COLD static __attribute__((noinline, unused))
 #define MU_KERNEL __attribute__((nvptx_kernel)) void
 #define MU_BOUNDS(threads, blocks) // C has no way to say it
 #define MU_SHARED static __attribute__((address_space(3)))
@@ -93,6 +96,10 @@
 #define MU_HAS_CLUSTER (MU_ARCH >= 900) // clusters of blocks in hardware
 #define MU_HAS_B128 (MU_ARCH >= 700 && MU_PTX >= 84)        // ordered 16-byte loads and stores
 #define MU_HAS_B128_ATOMIC (MU_ARCH >= 900 && MU_PTX >= 84) // 16-byte exchange and compare-and-swap
+
+// MU_COLD is in front of a function for what seldom happens. It is called: code that is jumped over costs the
+// common way some 50 ns a barrier, since instructions then come from farther away.
+#define MU_SELDOM(condition) __builtin_expect(!!(condition), 0)
 
 // In front of a loop that is not worth unrolling.
 #define MU_ROLLED _Pragma("unroll 1")

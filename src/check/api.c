@@ -198,4 +198,6 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_api = {"api", 0, new, drop, event};
+const check_part check_part_api = {
+    "api", 0,    CHECK_TAKES(ALLOCATE) | CHECK_TAKES(FREE) | CHECK_TAKES(STREAM) | CHECK_TAKES(FAULT),
+    new,   drop, event};

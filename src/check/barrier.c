@@ -204,37 +204,59 @@ static uint32_t total_of(const frame *f, uint32_t loop, uint32_t lane) {
 }
 
 static void come_by_head(frame *f, uint32_t l, uint32_t lanes) {
+  static const uint32_t once[SIM_WARP] = {[0 ... SIM_WARP - 1] = 1};
   round_of *r = &f->loops[l];
   uint32_t parent = f->j->loops[l].parent;
-  EACH(i, lanes) {
-    uint32_t outer = parent == PTX_NONE ? 1 : f->loops[parent].total[i];
-    if (r->outer[i] != outer)
-      r->outer[i] = outer, r->round[i] = 0;
-    r->round[i]++;
-    r->total[i]++;
-  }
+  const uint32_t *outer = parent == PTX_NONE ? once : f->loops[parent].total;
+  if (lanes == UINT32_MAX)
+    for (uint32_t i = 0; i < SIM_WARP; i++) {
+      r->round[i] = (r->outer[i] == outer[i] ? r->round[i] : 0) + 1;
+      r->outer[i] = outer[i];
+      r->total[i]++;
+    }
+  else
+    EACH(i, lanes) {
+      r->round[i] = (r->outer[i] == outer[i] ? r->round[i] : 0) + 1;
+      r->outer[i] = outer[i];
+      r->total[i]++;
+    }
 }
 
-/* Lanes are at an instruction, and go on to where the next word about them must come. */
-static void walk(frame *f, uint32_t lanes, uint32_t insn) {
+static void pass(frame *f, uint32_t point, uint32_t lanes) {
+  uint32_t loop = f->j->points[point].loop;
+  if (lanes == UINT32_MAX && loop != PTX_NONE)
+    memcpy(f->passed[point], f->loops[loop].total, sizeof f->passed[point]);
+  else
+    EACH(i, lanes)
+  f->passed[point][i] = total_of(f, loop, i);
+}
+
+/* Lanes are at an instruction, and go on to where the next word about them must come. True: on the way was
+ * what others may be compared by. */
+static bool walk(frame *f, uint32_t lanes, uint32_t insn) {
   const joins *j = f->j;
-  for (uint32_t steps = 0; steps <= j->n_blocks && insn < j->n_insns; steps++) {
+  bool counts = false;
+  for (uint32_t steps = 0; lanes && steps <= j->n_blocks && insn < j->n_insns; steps++) {
     const ptx_block *k = &j->body->blocks[j->block_of[insn]];
     for (uint32_t l = 0; insn == k->first && l < j->n_loops; l++)
-      if (j->loops[l].head == j->block_of[insn])
+      if (j->loops[l].head == j->block_of[insn]) {
         come_by_head(f, l, lanes);
+        counts = true;
+      }
     for (uint32_t q = 0; q < j->n_points; q++)
-      if (j->points[q].insn == insn)
-        EACH(i, lanes)
-    f->passed[q][i] = total_of(f, j->points[q].loop, i);
+      if (j->points[q].insn == insn) {
+        pass(f, q, lanes);
+        counts = true;
+      }
     for (; insn < k->end; insn++)
       if (j->halts[insn])
-        return;
+        return counts;
     const ptx_insn *last = &j->insns[k->end - 1];
     if (k->n_succ != 1 || (last->op == PTX_OP_bra_ctl && last->guard != PTX_NONE))
-      return;
+      return counts;
     insn = j->body->blocks[j->body->edges[k->succ]].first;
   }
+  return counts;
 }
 
 /* Makes sure that the lanes are known to be in this function. */
@@ -391,6 +413,30 @@ static void note_past(barrier *p, block_state *b, warp_state *w, uint32_t lane, 
   }
 }
 
+/* Those of the lanes that have come the same way as this one. */
+static uint32_t alike(const warp_state *w, uint32_t lane, uint32_t lanes) {
+  uint32_t differs[SIM_WARP] = {0}, same = 0;
+  for (uint32_t f = 0; f < w->n_frames; f++) {
+    const frame *g = &w->frames[f];
+    for (uint32_t l = 0; l < g->j->n_loops; l++) {
+      const round_of *r = &g->loops[l];
+      for (uint32_t i = 0; i < SIM_WARP; i++)
+        differs[i] |=
+            (r->round[i] ^ r->round[lane]) | (r->total[i] ^ r->total[lane]) | (r->outer[i] ^ r->outer[lane]);
+    }
+    for (uint32_t q = 0; q < g->j->n_points; q++)
+      for (uint32_t i = 0; i < SIM_WARP; i++)
+        differs[i] |= g->passed[q][i] ^ g->passed[q][lane];
+  }
+  EACH(i, lanes) {
+    bool is = !differs[i] && w->level[i] == w->level[lane];
+    for (uint32_t d = 0; is && d <= w->level[lane] && d < LEVELS; d++)
+      is = w->at[d][i] == w->at[d][lane] && (d == w->level[lane] || w->call[d][i] == w->call[d][lane]);
+    same |= (uint32_t)is << i;
+  }
+  return same;
+}
+
 /* Compares lanes with whoever waits at a barrier of the whole block. */
 static void look(barrier *p, block_state *b, warp_state *w, uint32_t lanes) {
   lanes &= ~(w->arrived | w->past);
@@ -398,13 +444,17 @@ static void look(barrier *p, block_state *b, warp_state *w, uint32_t lanes) {
     const waiter *x = &b->waiters[n];
     if (!x->on || x->count || x->who.depth >= LEVELS)
       continue;
-    EACH(i, lanes) {
+    for (uint32_t left = lanes; left;) {
       const joins *j = NULL;
       bool same;
+      uint32_t i = (uint32_t)__builtin_ctz(left);
       thread t = {w, i};
       const joins_region *r = passed(&t, x, (thread){&b->warps[x->who.warp], x->lane}, &j, &same);
+      left &= left - 1;
       if (r)
         note_past(p, b, w, i, x, j, r);
+      else if (left)
+        left &= ~alike(w, i, left);
     }
   }
 }
@@ -531,17 +581,20 @@ static void follow(barrier *p, block_state *b, const sim_event *e, const joins *
   const sim_who *who = &e->who;
   uint32_t d = who->depth, n = (uint32_t)(who->insn - j->insns);
   warp_state *w = &b->warps[who->warp];
+  bool counts = d < LEVELS && who->lanes & w->fresh[d];
   frame *f = d < LEVELS ? settle(p, w, who, j) : NULL;
   if (!f)
     return;
   switch (e->kind) {
   case SIM_EVENT_BRANCH:
     if (ptx_op_get((ptx_op)who->insn->op)->sync == PTX_SYNC_BRANCH) {
-      walk(f, e->branch.taken, e->branch.target);
-      walk(f, who->lanes & ~e->branch.taken, n + 1);
+      counts |= walk(f, e->branch.taken, e->branch.target);
+      counts |= walk(f, who->lanes & ~e->branch.taken, n + 1);
     } else if (j->halts[n]) {
-      walk(f, e->branch.taken, e->branch.target);
+      counts |= walk(f, e->branch.taken, e->branch.target);
     }
+    if (!counts)
+      return;
     break;
   case SIM_EVENT_LEAVE:
     w->arrived &= ~who->lanes;
@@ -645,4 +698,12 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_barrier = {"barrier", SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, drop, event};
+const check_part check_part_barrier = {"barrier",
+                                       SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+                                       CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
+                                           CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) |
+                                           CHECK_TAKES(BRANCH) | CHECK_TAKES(CALL) | CHECK_TAKES(RETURN) |
+                                           CHECK_TAKES(EXIT),
+                                       new,
+                                       drop,
+                                       event};

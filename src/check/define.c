@@ -138,4 +138,9 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_define = {"define", SIM_WATCH_DEFINED, new, drop, event};
+const check_part check_part_define = {"define",
+                                      SIM_WATCH_DEFINED,
+                                      CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(FAULT) | CHECK_TAKES(UNDEFINED),
+                                      new,
+                                      drop,
+                                      event};

@@ -90,7 +90,7 @@ static void arrive(grid *p, member *m, const sim_access *a, uint32_t lane) {
 
 /* Of muster's groups; a slot is known once this block has opened it. */
 static bool at_slot(grid *p, const sim_access *a, uint32_t lane) {
-  uint64_t address = a->address[lane], read = a->read[lane][0], written = a->written[lane][0];
+  uint64_t address = a->address[lane], read = sim_value_read(a, lane), written = sim_value_written(a, lane);
   if (a->bytes != 8)
     return false;
   if ((uint32_t)read == MU_SLOT_MAGIC || (a->stored >> lane & 1 && (uint32_t)written == MU_SLOT_MAGIC)) {
@@ -282,4 +282,10 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_grid = {"grid", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, new, drop, event};
+const check_part check_part_grid = {"grid",
+                                    SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                    CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) |
+                                        CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES(ACCESS),
+                                    new,
+                                    drop,
+                                    event};

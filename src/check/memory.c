@@ -158,4 +158,4 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_memory = {"memory", SIM_WATCH_ACCESS, new, free, event};
+const check_part check_part_memory = {"memory", SIM_WATCH_ACCESS, CHECK_TAKES(FAULT), new, free, event};

@@ -22,7 +22,7 @@ static void *new(check *c) {
   return check_part_new(c, sizeof(progress));
 }
 
-const check_part check_part_progress = {"progress", 0, new, free, NULL};
+const check_part check_part_progress = {"progress", 0, 0, new, free, NULL};
 
 /* ------------------------------------------------------------------ who waits */
 

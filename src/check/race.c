@@ -6,16 +6,25 @@
 
 /* ------------------------------------------------------------------ instructions */
 
-/* Does anything but the atomic itself name its result? */
+static bool is_named_once(const ptx_body *body, uint32_t reg) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < body->n_operands; k++)
+    n += body->operands[k].kind == PTX_REG && body->operands[k].index == reg;
+  return n < 2;
+}
+
+/* Does nothing but the atomic itself name its result, which may be a vector? */
 static bool result_is_unused(const sim_who *w) {
   const ptx_insn *i = w->insn;
   const ptx_operand *d = i->n_operands ? &w->body->operands[i->operands] : NULL;
-  uint32_t n = 0;
-  if (!d || d->kind != PTX_REG)
+  if (!d || (d->kind != PTX_REG && d->kind != PTX_VEC))
     return true;
-  for (uint32_t k = 0; k < w->body->n_operands; k++)
-    n += w->body->operands[k].kind == PTX_REG && w->body->operands[k].index == d->index;
-  return n < 2;
+  const ptx_operand *first = d->kind == PTX_VEC ? &w->body->operands[d->index] : d;
+  uint64_t count = d->kind == PTX_VEC ? d->count : 1;
+  for (uint64_t k = 0; k < count; k++)
+    if (first[k].kind == PTX_REG && !is_named_once(w->body, first[k].index))
+      return false;
+  return true;
 }
 
 static const struct race_insn *insn_of(race *r, const sim_access *a) {
@@ -176,11 +185,15 @@ static void meet_proxy(const access *x, const race_record *old, uint64_t line) {
 }
 
 /* What a barrier of the block made known to all that can reach its memory is settled for good. */
-static void settle(race_line *l, uint32_t base, bool bulk) {
+static inline bool is_settled(const access *x, const race_record *old) {
+  return x->home && !x->block->launch.cluster[0] && old->time <= x->block->base &&
+         !(old->block & RACE_ASYNC_BLOCK) && !(x->block->bulk && old->flags & RACE_WRITES);
+}
+
+static void settle(const access *x, race_line *l) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++)
-    if (l->records[i].time > base || l->records[i].block & RACE_ASYNC_BLOCK ||
-        (bulk && l->records[i].flags & RACE_WRITES))
+    if (!is_settled(x, &l->records[i]))
       l->records[kept++] = l->records[i];
   l->n = (uint16_t)kept;
 }
@@ -204,24 +217,75 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
 }
 
 /* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
- * that are not atomic, so the last of each word is kept, and nothing else. */
+ * that are not atomic, so the last of each word is kept, and nothing else. One whose scope leaves out others
+ * that reach the word is none of these. */
 static bool in_cell(access *x, uint64_t line) {
   race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   race_line *l = race_shadow_line(shadow, line);
   const race_record *mine = &x->record;
   if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
     return false;
-  if (l->n && x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  if (mine->level != RACE_LEVEL_DEVICE && (!x->home || x->block->launch.cluster[0]))
+    return false;
+  settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
-    if (!all_know(x->race, x->block, &l->records[i], x->warp))
+    if (!race_apart(&l->records[i], mine) && !all_know(x->race, x->block, &l->records[i], x->warp))
       meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
-  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+  if (l->cells && race_cell_get(l, word, &old) && old.bytes != mine->bytes &&
       !all_know(x->race, x->block, &old, x->warp))
     meet(x, l, &old, line);
   return race_cell_put(l, mine, word);
+}
+
+static bool same_bytes(const race_record *a, const race_record *b) {
+  return a->base == b->base && a->stride == b->stride && a->bytes == b->bytes;
+}
+
+/* What most accesses meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
+ * does. What says no more than this one, lane by lane, makes place. False: it is not so simple, and nothing
+ * was done. */
+static bool is_simple(const access *x, race_line *l) {
+  const race_record *mine = &x->record;
+  bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
+  uint32_t gone = 0;
+  if (l->cells || l->syncs || mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 ||
+      (x->block->copies && !x->home) || (mine->flags & RACE_WRITES && several && !lanes_apart))
+    return false;
+  for (uint32_t i = 0; i < l->n; i++) {
+    const race_record *old = &l->records[i];
+    if (is_settled(x, old)) {
+      gone |= UINT32_C(1) << i;
+      continue;
+    }
+    if (race_apart(old, mine))
+      continue;
+    bool same = same_bytes(old, mine);
+    bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
+    bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
+    if (old->flags & (RACE_STRONG | RACE_IN_ASYNC))
+      return false;
+    if (own || all_know(x->race, x->block, old, x->warp)) {
+      if (supersedes && (!same || old->lanes & ~mine->lanes))
+        return false;
+      gone |= supersedes ? UINT32_C(1) << i : 0;
+    } else if ((mine->flags | old->flags) & RACE_WRITES) {
+      return false;
+    }
+  }
+  if (gone == 1 && l->n == 1) {
+    l->records[0] = *mine;
+    return true;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; gone && i < l->n; i++)
+    if (!(gone >> i & 1))
+      l->records[kept++] = l->records[i];
+  l->n = gone ? (uint16_t)kept : l->n;
+  if (!race_line_add(l, mine, &x->race->forgot))
+    x->race->failed = true;
+  return true;
 }
 
 /* x->record: what lanes do in the line at `line`. */
@@ -235,12 +299,16 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
-  if (x->home && !x->block->launch.cluster[0])
-    settle(l, x->block->base, x->block->bulk);
+  __builtin_prefetch(l + 2, 1); /* where a later turn will want to be */
+  if (is_simple(x, l))
+    return;
+  settle(x, l);
   if (l->cells)
     meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
+    if (race_apart(old, mine))
+      continue;
     bool known = all_know(x->race, x->block, old, x->warp);
     if (!known && (old->flags | mine->flags) & RACE_WRITES)
       known = meet(x, l, old, line) && !(old->block == mine->block && old->warp == mine->warp);
@@ -262,7 +330,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered))
+  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
     r->failed = true;
 }
 
@@ -283,86 +351,111 @@ void race_touch(race *r, race_block *b, race_block *home, const race_record *rec
 
 /* ------------------------------------------------------------------ an access of a warp */
 
-static uint32_t hash(uint32_t h, uint64_t v) {
-  v = (v ^ h) * UINT64_C(0x9e3779b97f4a7c15);
-  return (uint32_t)(v >> 32);
+/* Of values side by side, 8 bytes at a time in four chains that do not wait for each other. */
+static uint32_t hash(const void *values, size_t bytes) {
+  uint64_t h[4] = {1, 2, 3, 4}, word;
+  for (size_t i = 0; i < bytes / 8; i++) {
+    memcpy(&word, (const char *)values + i * 8, 8);
+    h[i % 4] = (h[i % 4] ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    h[i % 4] ^= h[i % 4] >> 32;
+  }
+  return (uint32_t)((h[0] ^ h[1] * 3 ^ h[2] * 5 ^ h[3] * 7) >> 16);
 }
 
+/* What the lanes stored, as a hash; and whether that is one value. */
 static void values(access *x) {
   const sim_access *a = x->a;
-  uint32_t lanes = a->who->lanes, first = (uint32_t)__builtin_ctz(lanes), h = 1;
-  bool same = true;
-  for (uint32_t left = lanes; left && same; left &= left - 1) {
-    const uint64_t *v = a->written[__builtin_ctz(left)];
-    same = v[0] == a->written[first][0] && v[1] == a->written[first][1];
+  char lane[SIM_WARP * 16];
+  uint32_t lanes = a->who->lanes, some = (uint32_t)__builtin_ctz(lanes);
+  const char *all = lane;
+  size_t one = a->bytes < 4 ? 4 : a->bytes, bytes = one * SIM_WARP;
+  if (lanes == UINT32_MAX && a->lanes_written && a->lane_bytes == a->bytes)
+    all = a->lanes_written;
+  else /* as they would lie then; lanes that are not there hold what another does */
+    for (uint32_t i = 0; i < SIM_WARP; i++) {
+      uint32_t from = lanes >> i & 1 ? i : some;
+      uint64_t v[2] = {sim_value_written(a, from), a->written ? a->written[from][1] : 0};
+      memcpy(lane + i * one, v, one);
+    }
+  if (memcmp(all, all + one, bytes - one) == 0) {
+    uint64_t first[2] = {0};
+    memcpy(first, all, one);
+    x->record.flags |= RACE_ONE_VALUE;
+    x->record.value = hash(first, sizeof first);
+  } else {
+    x->record.value = hash(all, bytes);
   }
-  x->record.flags |= same ? RACE_ONE_VALUE : 0;
-  if (same)
-    h = hash(hash(1, a->written[first][0]), a->written[first][1]);
-  else
-    for (uint32_t left = lanes; left; left &= left - 1)
-      h = hash(h, a->written[__builtin_ctz(left)][0]);
-  x->record.value = h;
 }
 
-/* The lanes side by side, as the machine says. */
-static void straight(access *x) {
-  uint64_t first = x->a->address[0], size = x->a->bytes;
-  x->record.stride = (int8_t)size;
-  for (uint32_t lane = 0; lane < SIM_WARP;) {
-    uint64_t line = (first + lane * size) / RACE_LINE * RACE_LINE;
-    uint32_t end = (uint32_t)((line + RACE_LINE - first + size - 1) / size);
-    uint32_t here = end < SIM_WARP ? (UINT32_C(1) << end) - 1 : UINT32_MAX;
-    x->record.lanes = here & ~((UINT32_C(1) << lane) - 1);
-    x->record.base = (int16_t)(first - line);
+/* Lane i at base + i * stride: one record a line. */
+static void in_lines(access *x, uint32_t lanes, uint64_t base, int32_t stride) {
+  x->record.stride = (int8_t)stride;
+  while (lanes) {
+    uint32_t first = (uint32_t)__builtin_ctz(lanes), here = lanes;
+    uint64_t at = base + (uint64_t)((int64_t)stride * first), line = at / RACE_LINE * RACE_LINE;
+    uint32_t room = stride < 0 ? (uint32_t)(at - line) : (uint32_t)(RACE_LINE - 1 - (at - line));
+    uint32_t n =
+        stride ? first + room / (uint32_t)abs(stride) + 1 : SIM_WARP; /* those behind lie elsewhere */
+    if (n < SIM_WARP)
+      here &= (UINT32_C(1) << n) - 1;
+    lanes &= ~here;
+    x->record.lanes = here;
+    x->record.base = (int16_t)(base - line);
     in_line(x, line);
-    lane = end;
   }
 }
 
-/* The lanes side by side or otherwise regular: one record a line. */
-static bool regular(access *x, uint32_t lanes) {
-  const uint64_t *at = x->a->address;
-  uint32_t first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
-  int64_t stride = 0;
-  if (x->a->rank)
+/* The lanes side by side or otherwise regular, though the machine did not say so. */
+static bool is_regular(const sim_access *a, uint64_t *base, int32_t *stride) {
+  const uint64_t *at = a->address;
+  uint32_t lanes = a->who->lanes, first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
+  int64_t apart = 0;
+  if (a->rank)
     return false;
   if (rest) {
     uint32_t second = (uint32_t)__builtin_ctz(rest);
-    int64_t apart = (int64_t)(at[second] - at[first]);
-    stride = apart / (int64_t)(second - first);
-    if (stride < -128 || stride > 127)
-      return false;
-    int64_t base = (int64_t)at[first] - stride * first;
-    uint64_t differs = 0;
-    for (uint32_t left = rest; left; left &= left - 1) {
-      uint32_t i = (uint32_t)__builtin_ctz(left);
-      differs |= at[i] ^ (uint64_t)(base + stride * (int64_t)i);
-    }
-    if (differs)
+    apart = (int64_t)(at[second] - at[first]);
+    if (second - first > 1)
+      apart /= (int64_t)(second - first);
+    if (apart < -128 || apart > 127)
       return false;
   }
-  int64_t base = (int64_t)at[first] - stride * first;
-  x->record.stride = (int8_t)stride;
-  while (lanes) {
-    uint64_t line = at[__builtin_ctz(lanes)] / RACE_LINE * RACE_LINE;
-    uint32_t here = 0;
-    for (uint32_t left = lanes; left; left &= left - 1) {
-      uint32_t bit = left & -left;
-      if (at[__builtin_ctz(left)] / RACE_LINE != line / RACE_LINE)
-        break; /* addresses are in order */
-      here |= bit;
-    }
-    lanes &= ~here;
-    x->record.lanes = here;
-    x->record.base = (int16_t)(base - (int64_t)line);
-    in_line(x, line);
-  }
+  *stride = (int32_t)apart;
+  *base = at[first] - (uint64_t)(apart * first);
+  for (; rest; rest &= rest - 1)
+    if (at[__builtin_ctz(rest)] != *base + (uint64_t)(apart * __builtin_ctz(rest)))
+      return false;
   return true;
+}
+
+/* Atomics for cells that lie scattered, each in a line of which nothing else is known: the lanes that were
+ * not so simple. */
+static uint32_t in_cells(access *x, uint32_t lanes) {
+  race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
+  const race_record *mine = &x->record;
+  race_cell cell = race_cell_of(mine, 0);
+  uint32_t left = 0;
+  for (uint32_t each = lanes; each; each &= each - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(each);
+    uint64_t at = x->a->address[i];
+    const race_line *l = race_shadow_peek(shadow, at);
+    race_cell *c = l && l->cells ? &l->cells[at % RACE_LINE / 4] : NULL;
+    if (!c || l->n || l->syncs || at % mine->bytes ||
+        (c->lane_bytes && (c->lane_bytes % 4u != mine->bytes / 4u || c->level < mine->level))) {
+      left |= UINT32_C(1) << i;
+      continue;
+    }
+    *c = cell;
+    c->lane_bytes = (uint8_t)(i * 4 + mine->bytes / 4u);
+  }
+  return left;
 }
 
 static void each_alone(access *x, uint32_t lanes) {
   x->record.stride = 0;
+  if (!x->strong_work && x->record.flags & RACE_STRONG && !x->a->rank &&
+      (x->a->bytes == 4 || x->a->bytes == 8))
+    lanes = in_cells(x, lanes);
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     uint64_t at = x->a->address[i];
@@ -406,18 +499,20 @@ static void on_access(race *r, const sim_event *e) {
                            .flags = (uint8_t)((a->writes ? RACE_WRITES : 0) | (a->reads ? RACE_READS : 0) |
                                               (weak ? 0 : RACE_STRONG) |
                                               (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
-  if (a->writes)
+  if (a->writes && !a->reads)
     values(&x);
   x.strong_work = !weak;
   if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
     bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */
-    for (uint32_t left = a->who->lanes; left && !fenced; left &= left - 1)
-      fenced = w->lanes[__builtin_ctz(left)] && w->lanes[__builtin_ctz(left)]->fence[0];
+    for (uint32_t left = a->who->lanes & w->own; left && !fenced; left &= left - 1)
+      fenced = w->lanes[__builtin_ctz(left)]->fence[0];
     x.strong_work = fenced;
   }
-  if (a->straight)
-    straight(&x);
-  else if (!regular(&x, a->who->lanes))
+  uint64_t base = a->base;
+  int32_t stride = a->stride;
+  if (a->regular || is_regular(a, &base, &stride))
+    in_lines(&x, a->who->lanes, base, stride);
+  else
     each_alone(&x, a->who->lanes);
   if (!weak && a->writes)
     b->now++;
@@ -483,9 +578,23 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
+bool check_race_forgot(const check *c) {
+  const race *r = c->parts[CHECK_PART_race];
+  return r->forgot;
+}
+
 void check_race_flush(check *c) {
   race_pairs_flush(c->parts[CHECK_PART_race]);
 }
 
-const check_part check_part_race = {"race", SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW, new, end,
+const check_part check_part_race = {"race",
+                                    SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+                                    CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) |
+                                        CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN |
+                                        CHECK_TAKES(ACCESS) | CHECK_TAKES(FENCE) | CHECK_TAKES(ARRIVE) |
+                                        CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) | CHECK_TAKES(MBARRIER) |
+                                        CHECK_TAKES(COPY) | CHECK_TAKES(COLLECTIVE) | CHECK_TAKES(EXIT) |
+                                        CHECK_TAKES(HOST_COPY) | CHECK_TAKES(FREE),
+                                    new,
+                                    end,
                                     event};

@@ -125,6 +125,16 @@ static inline int32_t race_at(const race_record *r, uint32_t lane) {
   return r->base + (int32_t)lane * r->stride;
 }
 
+/* The two touch no byte in common, as far as shows from where their lanes begin and end. */
+static inline bool race_apart(const race_record *a, const race_record *b) {
+  int32_t a1 = race_at(a, (uint32_t)__builtin_ctz(a->lanes)),
+          a2 = race_at(a, 31u - (uint32_t)__builtin_clz(a->lanes));
+  int32_t b1 = race_at(b, (uint32_t)__builtin_ctz(b->lanes)),
+          b2 = race_at(b, 31u - (uint32_t)__builtin_clz(b->lanes));
+  return (a1 > a2 ? a1 : a2) + a->bytes <= (b1 < b2 ? b1 : b2) ||
+         (b1 > b2 ? b1 : b2) + b->bytes <= (a1 < a2 ? a1 : a2);
+}
+
 #define RACE_LINE 128u
 /* An atomic of one lane to a word, or to two: see race_cell_put. */
 typedef struct race_cell {
@@ -135,25 +145,45 @@ typedef struct race_cell {
 } race_cell;
 
 typedef struct race_line {
-  race_record *records;
-  race_cell *cells; /* of each 4 bytes, or NULL */
+  race_record *records; /* &one, if there is room for one */
+  race_cell *cells;     /* of each 4 bytes, or NULL */
   uint16_t n, capacity;
   bool syncs; /* a word of it carries a release */
-} race_line;
+  race_record one;
+} __attribute__((aligned(64))) race_line; /* a line of the host's cache */
 
+enum { RACE_PAGE_LINES = 32 };
+typedef struct race_page {
+  race_line lines[RACE_PAGE_LINES];
+} race_page;
+
+/* Pages of low addresses, which those in shared memory are, stand in an array. `forget` is only for others.
+ */
+enum { RACE_LOW_PAGES = 64 };
 typedef struct race_shadow {
-  struct race_page **pages; /* hash by number */
-  uint32_t n_pages, n_slots;
-  struct race_page *last;
+  race_page *low[RACE_LOW_PAGES];
+  struct race_slot {
+    uint64_t number;
+    race_page *page; /* NULL: free */
+  } *slots;          /* hash of pages by number */
+  uint32_t n_pages, n_slots, shift;
 } race_shadow;
-race_line *race_shadow_line(race_shadow *s, uint64_t address);       /* NULL: out of memory */
-race_line *race_shadow_peek(const race_shadow *s, uint64_t address); /* NULL: nobody touched it */
+race_line *race_shadow_line(race_shadow *s, uint64_t address);      /* NULL: out of memory */
+race_page *race_shadow_page(const race_shadow *s, uint64_t number); /* NULL: none is there */
+static inline race_line *race_shadow_peek(const race_shadow *s,
+                                          uint64_t address) { /* NULL: nobody touched it */
+  uint64_t line = address / RACE_LINE, number = line / RACE_PAGE_LINES;
+  race_page *p = number < RACE_LOW_PAGES ? s->low[number] : race_shadow_page(s, number);
+  return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
+}
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
- * ordered before it. */
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered);
+ * ordered before it. *forgot: one that still counts had to go. */
+bool race_line_add(race_line *l, const race_record *r, bool *forgot); /* the same, if there is nothing to take out */
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot);
 /* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
+race_cell race_cell_of(const race_record *r, uint32_t lane);
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word);
 bool race_cell_get(const race_line *l, uint32_t word, race_record *out);
 /* Lanes of a whose bytes overlap those of lane `lane` of b. */
@@ -196,6 +226,7 @@ typedef struct race_warp {
   race_known known;
   race_view *fence[RACE_LEVELS]; /* of the lanes of fenced[]; others have their own */
   uint32_t fenced[RACE_LEVELS];
+  uint32_t own; /* those that are in: */
   race_lane *lanes[SIM_WARP];
 } race_warp;
 
@@ -264,14 +295,14 @@ typedef struct race_word {
 } race_word;
 
 /* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
-enum { RACE_APART = 8, RACE_COPIES = 64 };
+enum { RACE_COPIES = 64 };
 typedef struct race_first {
   uint64_t launch;
   uint32_t first, n;
-  uint32_t n_apart;
-  uint64_t apart[RACE_APART]; /* launches that began before */
-  uint64_t copies;            /* a bit for each of race.copies */
-  bool bulk;                  /* its kernel has bulk copies */
+  uint32_t n_apart, cap_apart;
+  uint64_t *apart; /* launches that began before */
+  uint64_t copies; /* a bit for each of race.copies */
+  bool bulk;       /* its kernel has bulk copies */
 } race_first;
 typedef struct race_copy {
   uint64_t address, bytes, order;
@@ -285,9 +316,10 @@ typedef struct race {
   uint32_t next_block;
   race_word *words[4096]; /* hash */
   race_shadow global;
-  bool failed;
+  bool failed, forgot;  /* forgot: not all accesses of a line were kept */
   race_first *launches; /* by number */
   uint32_t n_launches, cap_launches, running;
+  uint32_t over;                 /* the host has waited for all before this one */
   race_copy copies[RACE_COPIES]; /* the latest */
   uint64_t n_copies;
   struct race_clusters *clusters;

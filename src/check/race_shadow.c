@@ -11,66 +11,61 @@
 
 #include "check/race.h"
 
-enum { PAGE_LINES = 32, MOST = 24 };
+enum { MOST = 24 };
 
-typedef struct race_page {
-  struct race_page *next;
-  uint64_t number;
-  race_line lines[PAGE_LINES];
-} race_page;
-
-static race_page **slot(const race_shadow *s, uint64_t number) {
-  return &s->pages[(number ^ number >> 12) & (s->n_slots - 1)];
+/* The slot of a page, or the free one where it would be. There always is one. */
+static struct race_slot *slot(const race_shadow *s, uint64_t number) {
+  uint32_t i = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> s->shift);
+  while (s->slots[i].page && s->slots[i].number != number)
+    i = (i + 1) & (s->n_slots - 1);
+  return &s->slots[i];
 }
 
 static bool grow(race_shadow *s) {
-  race_shadow more = {.n_slots = s->n_slots ? s->n_slots * 4 : 16};
-  more.pages = calloc(more.n_slots, sizeof *more.pages);
-  if (!more.pages)
+  race_shadow more = *s;
+  more.n_slots = s->n_slots ? s->n_slots * 4 : 16;
+  more.shift = s->n_slots ? s->shift - 2 : 60;
+  more.slots = calloc(more.n_slots, sizeof *more.slots);
+  if (!more.slots)
     return false;
   for (uint32_t i = 0; i < s->n_slots; i++)
-    for (race_page *p = s->pages[i], *next; p; p = next) {
-      next = p->next;
-      race_page **at = slot(&more, p->number);
-      p->next = *at, *at = p;
-    }
-  free(s->pages);
-  s->pages = more.pages, s->n_slots = more.n_slots;
+    if (s->slots[i].page)
+      *slot(&more, s->slots[i].number) = s->slots[i];
+  free(s->slots);
+  *s = more;
   return true;
 }
 
-race_line *race_shadow_line(race_shadow *s, uint64_t address) {
-  uint64_t line = address / RACE_LINE, number = line / PAGE_LINES;
-  race_page *p = s->last;
-  if (!p || p->number != number) {
-    for (p = s->n_slots ? *slot(s, number) : NULL; p && p->number != number;)
-      p = p->next;
-    if (!p) {
-      if (s->n_pages >= s->n_slots && !grow(s))
-        return NULL;
-      p = calloc(1, sizeof *p);
-      if (!p)
-        return NULL;
-      race_page **at = slot(s, number);
-      p->number = number;
-      p->next = *at, *at = p;
-      s->n_pages++;
-    }
-    s->last = p;
-  }
-  return &p->lines[line % PAGE_LINES];
+static race_page *add_page(race_shadow *s, uint64_t number) {
+  if (number >= RACE_LOW_PAGES && s->n_pages * 2 >= s->n_slots && !grow(s))
+    return NULL;
+  race_page *p = aligned_alloc(sizeof(race_line), sizeof *p);
+  if (!p)
+    return NULL;
+  memset(p, 0, sizeof *p);
+  if (number < RACE_LOW_PAGES)
+    return s->low[number] = p;
+  *slot(s, number) = (struct race_slot){number, p};
+  s->n_pages++;
+  return p;
 }
 
-race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
+race_page *race_shadow_page(const race_shadow *s, uint64_t number) {
+  return s->n_slots ? slot(s, number)->page : NULL;
+}
+
+race_line *race_shadow_line(race_shadow *s, uint64_t address) {
+  race_line *l = race_shadow_peek(s, address);
+  if (l)
+    return l;
   uint64_t line = address / RACE_LINE;
-  race_page *p = s->n_slots ? *slot(s, line / PAGE_LINES) : NULL;
-  while (p && p->number != line / PAGE_LINES)
-    p = p->next;
-  return p ? &p->lines[line % PAGE_LINES] : NULL;
+  race_page *p = add_page(s, line / RACE_PAGE_LINES);
+  return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
 }
 
 static void forget(race_line *l) {
-  free(l->records);
+  if (l->records != &l->one)
+    free(l->records);
   free(l->cells);
   *l = (race_line){0};
 }
@@ -79,21 +74,23 @@ static void forget(race_line *l) {
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
   uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
   for (uint32_t i = 0; i < s->n_slots; i++)
-    for (race_page *p = s->pages[i]; p; p = p->next)
-      for (uint32_t k = 0; k < PAGE_LINES; k++)
-        if (p->number * PAGE_LINES + k >= from && p->number * PAGE_LINES + k < to)
-          forget(&p->lines[k]);
+    for (uint32_t k = 0; k < RACE_PAGE_LINES && s->slots[i].page; k++)
+      if (s->slots[i].number * RACE_PAGE_LINES + k >= from && s->slots[i].number * RACE_PAGE_LINES + k < to)
+        forget(&s->slots[i].page->lines[k]);
+}
+
+static void page_free(race_page *p) {
+  for (int k = 0; k < RACE_PAGE_LINES && p; k++)
+    forget(&p->lines[k]);
+  free(p);
 }
 
 void race_shadow_free(race_shadow *s) {
+  for (uint32_t i = 0; i < RACE_LOW_PAGES; i++)
+    page_free(s->low[i]);
   for (uint32_t i = 0; i < s->n_slots; i++)
-    for (race_page *p = s->pages[i], *next; p; p = next) {
-      next = p->next;
-      for (int k = 0; k < PAGE_LINES; k++)
-        forget(&p->lines[k]);
-      free(p);
-    }
-  free(s->pages);
+    page_free(s->slots[i].page);
+  free(s->slots);
   *s = (race_shadow){0};
 }
 
@@ -173,67 +170,81 @@ static int strength(const race_record *r) {
   return r->flags & RACE_STRONG ? 1 + r->level : 0;
 }
 
-/* What must go if there are too many: of a block that is there more than once, else the oldest. */
-static uint32_t weakest(const race_line *l, uint32_t block) {
-  uint32_t oldest = UINT32_MAX;
+/* If there are too many: one goes of a block that is there more than once, else the oldest. */
+static void make_place(race_line *l, uint32_t block, bool *forgot) {
+  uint32_t out = UINT32_MAX, n = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     if (is_plain_write(&l->records[i]))
       continue;
-    if (l->records[i].block == block)
-      return i;
-    if (oldest == UINT32_MAX)
-      oldest = i;
+    if (!n++ || (l->records[i].block == block && l->records[out].block != block))
+      out = i;
   }
-  return oldest;
+  if (n < MOST)
+    return;
+  memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
+  l->n--;
+  *forgot = true;
 }
 
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
-  uint32_t kept = 0, concurrent = 0;
+static bool more_room(race_line *l) {
+  uint32_t more = l->capacity ? l->capacity * 2u : 1;
+  race_record *grown =
+      l->capacity ? realloc(l->capacity > 1 ? l->records : NULL, more * sizeof *grown) : &l->one;
+  if (!grown)
+    return false;
+  if (l->capacity == 1)
+    *grown = l->one;
+  l->records = grown, l->capacity = (uint16_t)more;
+  return true;
+}
+
+bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
+  if (l->n >= MOST)
+    make_place(l, r->block, forgot);
+  if (l->n == l->capacity && !more_room(l))
+    return false;
+  l->records[l->n++] = *r;
+  return true;
+}
+
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
     bool same_warp = old->block == r->block && old->warp == r->warp && !(old->flags & RACE_IN_ASYNC);
     bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
+    if (supersedes && race_apart(old, r))
+      supersedes = false;
     if (supersedes && i < 64 && *ordered >> i & 1)
       old->lanes &= ~covered(old, r);
     else if (supersedes && same_warp)
       old->lanes &= ~own(old, r);
     if (!old->lanes)
       continue;
-    if (!is_plain_write(old))
-      concurrent++;
     if (kept != i)
       l->records[kept] = *old;
     kept++;
   }
   l->n = (uint16_t)kept;
-  if (concurrent >= MOST) {
-    uint32_t out = weakest(l, r->block);
-    memmove(&l->records[out], &l->records[out + 1], (l->n - out - 1u) * sizeof *l->records);
-    l->n--;
-  }
-  if (l->n == l->capacity) {
-    uint32_t more = l->capacity ? l->capacity * 2u : 2;
-    race_record *grown = realloc(l->records, more * sizeof *grown);
-    if (!grown)
-      return false;
-    l->records = grown, l->capacity = (uint16_t)more;
-  }
-  l->records[l->n++] = *r;
-  return true;
+  return race_line_add(l, r, forgot);
 }
 
 /* ------------------------------------------------------------------ cells */
 
+race_cell race_cell_of(const race_record *r, uint32_t lane) {
+  return (race_cell){.block = r->block,
+                     .time = r->time,
+                     .site = r->site,
+                     .warp = r->warp,
+                     .level = r->level,
+                     .flags = r->flags,
+                     .lane_bytes = (uint8_t)(lane * 4 + r->bytes / 4)};
+}
+
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word) {
   if (!l->cells && !(l->cells = calloc(RACE_LINE / 4, sizeof *l->cells)))
     return false;
-  l->cells[word] = (race_cell){.block = r->block,
-                               .time = r->time,
-                               .site = r->site,
-                               .warp = r->warp,
-                               .level = r->level,
-                               .flags = r->flags,
-                               .lane_bytes = (uint8_t)((uint32_t)__builtin_ctz(r->lanes) * 4 + r->bytes / 4)};
+  l->cells[word] = race_cell_of(r, (uint32_t)__builtin_ctz(r->lanes));
   return true;
 }
 

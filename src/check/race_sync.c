@@ -172,6 +172,8 @@ void race_blocks_free(race *r) {
   blocks_drop(r);
   clusters_end(r, 0);
   race_clock_drop(r->sc);
+  for (uint32_t i = 0; i < r->n_launches; i++)
+    free(r->launches[i].apart);
   free(r->launches);
 }
 
@@ -180,6 +182,8 @@ void race_blocks_free(race *r) {
 race_lane *race_lane_at(race *r, race_warp *w, uint32_t lane) {
   if (!w->lanes[lane] && !(w->lanes[lane] = calloc(1, sizeof **w->lanes)))
     r->failed = true;
+  else
+    w->own |= UINT32_C(1) << lane;
   return w->lanes[lane];
 }
 
@@ -278,9 +282,9 @@ static void release_fence(race *r, race_block *b, race_warp *w, uint32_t lanes, 
                           check_site site) {
   race_view *common = NULL;
   uint32_t alone = 0;
-  for (uint32_t left = lanes; left; left &= left - 1) {
+  for (uint32_t left = lanes & w->own; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    if (w->lanes[i] && !race_known_empty(&w->lanes[i]->own))
+    if (!race_known_empty(&w->lanes[i]->own))
       alone |= UINT32_C(1) << i;
   }
   if (lanes & ~alone && !(common = view_new(r, b, w, NULL, site)))
@@ -397,9 +401,8 @@ static void learn(race *r, race_block *b, uint32_t warp, uint32_t lanes, const r
 
 static void forget_own(race_warp *w) {
   race_known_drop(&w->known);
-  for (int i = 0; i < SIM_WARP; i++)
-    if (w->lanes[i])
-      race_known_drop(&w->lanes[i]->own);
+  for (uint32_t left = w->own; left; left &= left - 1)
+    race_known_drop(&w->lanes[__builtin_ctz(left)]->own);
 }
 
 static race_meeting *meeting_of(race *r, race_block *b, uint32_t number) {
@@ -442,9 +445,8 @@ static void complete(race *r, const sim_event *e) {
       race_warp *v = &b->warps[w];
       settle_lanes(r, b, w, v->live);
       race_known_join(&b->known, &v->known, &r->failed);
-      for (int i = 0; i < SIM_WARP; i++)
-        if (v->lanes[i])
-          race_known_join(&b->known, &v->lanes[i]->own, &r->failed);
+      for (uint32_t left = v->own; left; left &= left - 1)
+        race_known_join(&b->known, &v->lanes[__builtin_ctz(left)]->own, &r->failed);
       forget_own(v);
     }
     b->base = time;
@@ -477,11 +479,11 @@ static void warp_meets(race *r, const sim_event *e) {
   race_known k = {0};
   if (met == w->exists) {
     settle_lanes(r, b, e->who.warp, met);
-    for (int i = 0; i < SIM_WARP; i++)
-      if (w->lanes[i]) {
-        race_known_join(&w->known, &w->lanes[i]->own, &r->failed);
-        race_known_drop(&w->lanes[i]->own);
-      }
+    for (uint32_t left = w->own; left; left &= left - 1) {
+      race_lane *l = w->lanes[__builtin_ctz(left)];
+      race_known_join(&w->known, &l->own, &r->failed);
+      race_known_drop(&l->own);
+    }
     w->base = time;
     return;
   }
@@ -689,7 +691,7 @@ void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane) {
 }
 
 static void settle_lanes(race *r, race_block *b, uint32_t warp, uint32_t lanes) {
-  for (; lanes; lanes &= lanes - 1)
+  for (lanes &= b->warps[warp].own; lanes; lanes &= lanes - 1)
     race_settle(r, b, warp, (uint32_t)__builtin_ctz(lanes));
 }
 

@@ -214,4 +214,5 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_warp = {"warp", SIM_WATCH_SYNC, new, free, event};
+const check_part check_part_warp = {
+    "warp", SIM_WATCH_SYNC, CHECK_TAKES(COLLECTIVE_WAIT) | CHECK_TAKES(COLLECTIVE), new, free, event};

@@ -1,4 +1,4 @@
-/* watch.c: the checker as a watcher: what the machine tells goes to each part in turn. */
+/* watch.c: the checker as a watcher: what the machine tells goes to each part that takes it, in turn. */
 #include <stdlib.h>
 
 #include "check/state.h"
@@ -31,9 +31,12 @@ static sim_answer event(void *user, const sim_event *e) {
     weak_event(c->weak, e);
   if (e->kind == SIM_EVENT_LAUNCH)
     check_places_event(c, e);
-  for (int i = 0; i < CHECK_N_PARTS; i++)
-    if (parts[i]->event && hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
+  bool plain = e->kind == SIM_EVENT_ACCESS && e->access->order == PTX_ORDER_WEAK;
+  for (uint32_t left = c->takers[plain ? CHECK_PLAIN_ACCESS : e->kind]; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (hears(c, i) && parts[i]->event(c->parts[i], e) == SIM_YIELD)
       answer = SIM_YIELD;
+  }
   if (e->kind == SIM_EVENT_LAUNCH_END && !c->further)
     check_findings_counts(c);
   return answer;
@@ -81,13 +84,16 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
   c->places = check_places_new();
   c->findings = check_findings_new();
   c->select = check_select_new(o);
+  c->redundant = check_redundant_new();
   c->set = check_set_new(c);
-  bool whole = c->places && c->findings && c->select && c->set;
+  bool whole = c->places && c->findings && c->select && c->redundant && c->set;
   c->watcher = (sim_watcher){.user = c, .event = event, .allow = allow};
   for (int i = 0; i < CHECK_N_PARTS; i++) {
     c->parts[i] = parts[i]->new(c);
     whole &= c->parts[i] != NULL;
     c->watcher.watch |= parts[i]->watch;
+    for (uint32_t left = parts[i]->takes; left; left &= left - 1)
+      c->takers[__builtin_ctz(left)] |= UINT32_C(1) << i;
   }
   if (whole)
     return c;
@@ -104,6 +110,7 @@ void check_free(check *c) {
   check_findings_free(c->findings);
   check_places_free(c->places);
   check_select_free(c->select);
+  check_redundant_free(c->redundant);
   free(c);
 }
 
@@ -115,6 +122,7 @@ void check_end(check *c) {
   check_set_over(c);
   check_race_flush(c);
   check_define_flush(c);
+  check_redundant_end(c);
   check_api_end(c);
   check_findings_counts(c);
 }

@@ -357,8 +357,6 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
   unwritten u;
   u.some = 0;
   const sim_moves *m = o->more;
-  if (sim_load_straight(r, o, m))
-    return done(r, o);
   uint64_t values[8][SIM_LANES][2];
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
@@ -388,8 +386,6 @@ const sim_op *sim_load_slow(const sim_op *o, sim_ctx *c) {
 const sim_op *sim_store_slow(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   const sim_moves *m = o->more;
-  if (sim_store_straight(r, o, m))
-    return done(r, o);
   sight s;
   for (unsigned k = 0; k < m->n; k++) {
     if (!look(r, o, m, k, false, true, &s))

@@ -287,6 +287,20 @@ static inline const uint32_t *own_offsets(const sim_run *r, const sim_op *o, uin
     }                                                                     \
     return o + 1;                                                         \
   }
+/* The same for lanes whose memory was found before, told: what each found and what it left. */
+#define ATOM_TOLD(name, T, expr)                                                         \
+  static void atom_##name##_told(const sim_op *o, sim_ctx *c, void *found, void *left) { \
+    sim_run *r = sim_run_of(c);                                                          \
+    const sim_moves *m = o->more;                                                        \
+    const T *bs = sim_at(c, o->b);                                                       \
+    T *d = o->d == SIM_NOWHERE ? found : sim_at(c, o->d), *olds = found, *news = left;   \
+    (void)m;                                                                             \
+    SIM_EACH(i, c->mask) {                                                               \
+      T *at = (T *)r->pointer[i], a = *at, b = bs[i];                                    \
+      *at = news[i] = (T)(expr);                                                         \
+      d[i] = olds[i] = a;                                                                \
+    }                                                                                    \
+  }
 #define ATOM_ALONE(T, expr) \
   a = *at;                  \
   *at = (T)(expr);
@@ -296,10 +310,12 @@ static inline const uint32_t *own_offsets(const sim_run *r, const sim_op *o, uin
     ;
 #define ATOM(name, T, expr)           \
   ATOM_WAY(name, T, expr, ATOM_ALONE) \
+  ATOM_TOLD(name, T, expr)            \
   ATOM_WAY(name##_among, T, expr, ATOM_AMONG)
 /* The host has this one: it need not try again when others are at the word. */
 #define ATOM_HOST(name, T, expr, fetch) \
   ATOM_WAY(name, T, expr, ATOM_ALONE)   \
+  ATOM_TOLD(name, T, expr)              \
   ATOM_WAY(name##_among, T, fetch(at, b, __ATOMIC_SEQ_CST), ATOM_FETCH)
 #define ATOM_FETCH(T, expr) a = (T)(expr);
 
@@ -320,42 +336,48 @@ ATOM(add_f64, uint64_t, f64_add(a, b))
 ATOM(cas32, uint32_t, a == b ? ((const uint32_t *)sim_at(c, m->compare))[i] : a)
 ATOM(cas64, uint64_t, a == b ? ((const uint64_t *)sim_at(c, m->compare))[i] : a)
 
-static sim_fn *pick(const sim_moves *m, bool among) {
-#define WAY(name) (among ? atom_##name##_among : atom_##name)
+/* The ways of one kind. */
+typedef struct ways {
+  sim_fn *alone, *among;
+  sim_atom_fn *told;
+} ways;
+static const ways any = {atom_any, atom_any, NULL};
+
+static ways pick(const sim_moves *m) {
+#define WAYS(name) ((ways){atom_##name, atom_##name##_among, atom_##name##_told})
   bool four = m->bytes == 4;
-  among &= m->space != PTX_SPACE_SHARED;
   if (m->n > 1 || (m->bytes != 4 && m->bytes != 8) || m->lane_bytes != m->bytes || m->scope == PTX_SCOPE_SYS)
-    return atom_any;
+    return any;
   if (m->type == PTX_F32)
-    return WAY(add_f32);
+    return WAYS(add_f32);
   if (m->type == PTX_F64)
-    return WAY(add_f64);
+    return WAYS(add_f64);
   if (m->type == PTX_F16X2 || m->type == PTX_BF16X2)
-    return atom_any;
+    return any;
   switch (m->rop) {
   case PTX_ROP_ADD:
-    return four ? WAY(add32) : WAY(add64);
+    return four ? WAYS(add32) : WAYS(add64);
   case PTX_ROP_EXCH:
-    return four ? WAY(exch32) : WAY(exch64);
+    return four ? WAYS(exch32) : WAYS(exch64);
   case PTX_ROP_CAS:
-    return four ? WAY(cas32) : WAY(cas64);
+    return four ? WAYS(cas32) : WAYS(cas64);
   case PTX_ROP_AND:
-    return four ? WAY(and32) : atom_any;
+    return four ? WAYS(and32) : any;
   case PTX_ROP_OR:
-    return four ? WAY(or32) : atom_any;
+    return four ? WAYS(or32) : any;
   case PTX_ROP_XOR:
-    return four ? WAY(xor32) : atom_any;
+    return four ? WAYS(xor32) : any;
   case PTX_ROP_INC:
-    return WAY(inc32);
+    return WAYS(inc32);
   case PTX_ROP_MIN:
-    return !four ? atom_any : m->is_signed ? WAY(min_s32) : WAY(min_u32);
+    return !four ? any : m->is_signed ? WAYS(min_s32) : WAYS(min_u32);
   case PTX_ROP_MAX:
-    return !four ? atom_any : m->is_signed ? WAY(max_s32) : WAY(max_u32);
+    return !four ? any : m->is_signed ? WAYS(max_s32) : WAYS(max_u32);
   default:
-    return atom_any;
+    return any;
   }
+#undef WAYS
 }
-#undef WAY
 
 bool sim_select_atom(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
   bool red = i->op == PTX_OP_red_int || i->op == PTX_OP_red_float || i->op == PTX_OP_red_vec;
@@ -382,7 +404,11 @@ bool sim_select_atom(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   }
   op->d = m->results[0];
   op->b = m->places[0];
-  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = pick(m, w->code->kernel->module->device->options.workers > 1);
-  op->fn[SIM_SLOW] = sim_atom_slow;
+  ways way = pick(m);
+  bool among = w->code->kernel->module->device->options.workers > 1 && m->space != PTX_SPACE_SHARED;
+  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = among ? way.among : way.alone;
+  /* a compare-and-swap may fail, and then it stores nothing: that is seen lane by lane */
+  m->told = among || m->rop == PTX_ROP_CAS ? NULL : way.told;
+  op->fn[SIM_SLOW] = m->told ? w->level->atom_told : sim_atom_slow;
   return true;
 }

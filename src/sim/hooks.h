@@ -12,6 +12,8 @@
 #ifndef MUSTER_SIM_HOOKS_H
 #define MUSTER_SIM_HOOKS_H
 
+#include <string.h>
+
 #include "ptx/ptx.h"
 #include "sim/sim.h"
 
@@ -67,11 +69,12 @@ const char *sim_event_name(sim_event_kind k);
 typedef enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC, SIM_PROXY_CONST } sim_proxy;
 
 /* One element of an access: vectors are told element by element. Arrays are by lane, only entries of
- * who.lanes hold anything. */
+ * who.lanes hold anything. Values lie in `read` and `written`, or, where the watcher chooses nothing, as a
+ * register holds them in lanes_read and lanes_written: sim_value_read and sim_value_written look at both. */
 typedef struct sim_access {
   const sim_who *who;
   bool reads, writes; /* both: an atomic or a reduction */
-  bool straight;      /* all 32 lanes, side by side from address[0] on */
+  bool regular;       /* lane i of who.lanes is at base + i * stride; else that is not known */
   bool returns;       /* the value read goes to a register (atom, not red) */
   uint8_t space;      /* PTX_SPACE_GLOBAL, SHARED, LOCAL, CONST, PARAM: where it went, never generic */
   uint8_t order;      /* PTX_ORDER_WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQ_REL */
@@ -80,14 +83,35 @@ typedef struct sim_access {
   uint32_t bytes;     /* of the element: 1 to 16 */
   uint32_t element, elements;
   uint32_t stored; /* lanes that really stored: a failed compare-and-swap did not */
+  uint64_t base;
+  int32_t stride;
   const uint64_t
       *address;        /* 32. Of shared memory: offset in the block's shared memory, without window or rank */
   const uint8_t *rank; /* 32: block of the cluster whose shared memory it is; NULL: all their own */
   uint64_t (*read)[2]; /* 32: what was read; of a write, what was there. A watcher may change it; atomics: see
                           sim_watcher.source (b) */
   const uint64_t (*written)[2]; /* 32 */
-  const uint32_t *undefined;    /* lanes whose stored value has an undefined byte; NULL: not kept */
+  uint32_t lane_bytes;          /* of these, of which the first `bytes` are the value: */
+  const void *lanes_read, *lanes_written;
+  const uint32_t *undefined; /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
+
+/* The value of a lane, or the lower half of one of 16 bytes; 0: it was not read, or not written. */
+static inline uint64_t sim_value_of(const sim_access *a, const uint64_t (*wide)[2], const void *lanes,
+                                    uint32_t lane) {
+  uint64_t v = 0;
+  if (wide)
+    return wide[lane][0];
+  if (lanes)
+    memcpy(&v, (const char *)lanes + (size_t)lane * a->lane_bytes, a->bytes < 8 ? a->bytes : 8);
+  return v;
+}
+static inline uint64_t sim_value_read(const sim_access *a, uint32_t lane) {
+  return sim_value_of(a, (const uint64_t(*)[2])a->read, a->lanes_read, lane);
+}
+static inline uint64_t sim_value_written(const sim_access *a, uint32_t lane) {
+  return sim_value_of(a, a->written, a->lanes_written, lane);
+}
 
 typedef struct sim_event {
   sim_event_kind kind;

@@ -213,7 +213,10 @@ static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + u->frame, SIM_IN_FRAME);
   r->depth_key = sim_depth_key(u->depth);
   r->from = u->pc->insn;
+  r->warps = 1;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
+  r->only_told = r->watcher && !r->probe && !r->watcher->source &&
+                 !(r->watcher->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
   r->ctx.way = r->probe || r->watcher ? SIM_SLOW : u->mask == w->live ? SIM_FULL : SIM_MASKED;
   if (r->ctx.way == SIM_FULL) {
     r->ctx.mask = u->mask;
@@ -248,12 +251,21 @@ static void run_slow(sim_run *r, const sim_op *o) {
   }
 }
 
+/* All lanes that live are together, and a watcher is only told: what has nothing to tell runs as if there
+ * were none. */
+static void run_told(sim_run *r, const sim_op *o) {
+  const sim_warp *w = r->warp;
+  while (o && !w->undefined)
+    o = o->fn[o->fn[SIM_SLOW] == o->fn[SIM_MASKED] ? SIM_FULL : SIM_SLOW](o, &r->ctx);
+  run_slow(r, o);
+}
+
 /* Ends at a loop's head because the quantum was used up: time to look whether the loop does anything at all.
  * Not at once: a look costs as much as several quanta, and most loops work and are over before. A loop that
  * slept before is looked at soon again; one that reads what others may write at once, where a watcher
  * chooses: it might choose it for ever. */
 enum { FIRST_PROBE = 16 };
-static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
+void sim_quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
     u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
@@ -290,6 +302,8 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     else if (r->ctx.way == SIM_MASKED)
       for (const sim_op *o = u->pc; o;)
         o = o->fn[SIM_MASKED](o, &r->ctx);
+    else if (r->only_told && u->mask == w->live)
+      run_told(r, u->pc);
     else
       run_slow(r, u->pc);
     int64_t used = (int64_t)r->warp_insns - before;
@@ -301,7 +315,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     if (r->probe && r->probe->running && (r->probe->insns += used) > SIM_PROBE_INSNS)
       sim_probe_spoil(r->probe);
     if (r->quantum && u->mask && u->state == SIM_READY)
-      quantum_over(r, w, u);
+      sim_quantum_over(r, w, u);
     if (r->yield && u->mask)
       u->yielded = true;
   }

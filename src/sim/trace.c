@@ -28,9 +28,9 @@ static void put_access(base_text *t, const sim_access *a) {
   SIM_EACH(i, a->who->lanes) {
     base_putf(t, " %u:%" PRIx64, i, a->address[i]);
     if (a->reads)
-      base_putf(t, "=%" PRIx64, a->read[i][0]);
+      base_putf(t, "=%" PRIx64, sim_value_read(a, i));
     if (a->writes && (!a->reads || a->stored >> i & 1))
-      base_putf(t, ">%" PRIx64, a->written[i][0]);
+      base_putf(t, ">%" PRIx64, sim_value_written(a, i));
   }
 }
 

@@ -45,11 +45,10 @@ static __global__ void grid_sync(struct setup s) {
 
 static __device__ __forceinline__ mu_status open_library(mu_barrier *b, const struct setup &s) {
   mu_group g = mu_group_chunk(s.blocks);
-  mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks(), mu_block_threads());
+  mu_tuning t = mu_tuning_for(g.blocks, mu_grid_blocks());
   if (s.tuned) {
     t.shards = s.shards;
     t.copies = s.copies;
-    t.eager = s.eager;
     t.pause = s.pause;
     if (s.near) {
       t.first_line = s.lines[g.index * LINES_MAX];
@@ -377,10 +376,9 @@ static double row(struct shape h, const char *what, unsigned pause, double ns, d
 // How the library can be arranged.
 static const struct arrangement {
   const char *name;
-  unsigned shards, copies, eager, near;
-} arrangements[] = {{"s1", 1, 1, 0, 0},         {"s1 eager", 1, 1, 1, 0}, {"near", 1, 2, 0, 1},
-                    {"near eager", 1, 2, 1, 1}, {"c2", 1, 2, 0, 0},       {"s2", 2, 1, 0, 0},
-                    {"s2 c2", 2, 2, 0, 0},      {"s4 c2", 4, 2, 0, 0},    {"s4", 4, 1, 0, 0}};
+  unsigned shards, copies, near;
+} arrangements[] = {{"s1", 1, 1, 0},    {"near", 1, 2, 1},  {"c2", 1, 2, 0}, {"s2", 2, 1, 0},
+                    {"s2 c2", 2, 2, 0}, {"s4 c2", 4, 2, 0}, {"s4", 4, 1, 0}};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 static struct setup arranged(const struct arrangement *a, unsigned pause) {
@@ -388,7 +386,6 @@ static struct setup arranged(const struct arrangement *a, unsigned pause) {
   s.tuned = 1;
   s.shards = a->shards;
   s.copies = a->copies;
-  s.eager = a->eager;
   s.near = a->near;
   s.pause = pause;
   return s;

@@ -3,6 +3,7 @@
 #include "sim/exec.h"
 
 sim_select SIM_LEVELED(sim_select_mem);
+sim_fn SIM_LEVELED(sim_atom_told);
 #define ARITHMETIC(name) sim_select SIM_LEVELED(name);
 #include "sim/exec/arithmetic.def"
 
@@ -33,4 +34,4 @@ const sim_level SIM_LEVELED(sim_level) = {
     "x86-64-"
 #endif
     TEXT(SIM_LEVEL),
-    selectors, spread, within};
+    selectors, spread, within, SIM_LEVELED(sim_atom_told)};

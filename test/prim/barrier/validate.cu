@@ -432,7 +432,7 @@ int main(int argc, char **argv) {
   }
   for (unsigned shards = 1; shards <= MU_SHARDS_MAX; shards *= 2)
     for (unsigned copies = 1; copies <= MU_COPIES_MAX; copies++) {
-      mu_tuning t = {shards, copies, 0, 150, shards & 1, 0, MU_SHARDS_MAX};
+      mu_tuning t = {shards, copies, 0, 150, 0, MU_SHARDS_MAX};
       run(CHUNK, EVERY, 66, dim3(132), dim3(96), few, 3000, &t);
       run(STRIDE, SYNC, 7, dim3(64), dim3(33), few, 0, &t);
     }

@@ -1,0 +1,239 @@
+/* told.c: loads, stores and atomics, watched: what most of them are. Where every lane is at memory that it
+ * may use, and that somebody wrote, all is asked for the whole warp at once, the handler of mem.c moves the
+ * bytes, and the watcher is told values as they lie in the registers. What is not so simple, and all where a
+ * watcher chooses or a loop is probed, is left to access.c, which goes lane by lane.
+ */
+#include <string.h>
+
+#include "sim/machine.h"
+
+typedef struct span {
+  uint64_t address[SIM_LANES]; /* of the lanes of the mask */
+  uint64_t base;               /* if they are regular: lane i is at base + i * stride */
+  int32_t stride;
+  bool regular, shared;
+} span;
+
+/* ------------------------------------------------------------------ addresses */
+
+/* Where lanes are, and whether that is regular. The distance is that of the first two: of neighbours, since
+ * anything else is rare. */
+static void spread_wide(const sim_op *o, const sim_ctx *c, uint32_t size, span *s) {
+  const uint64_t *a = sim_at(c, o->a), offset = (uint64_t)(int64_t)(int32_t)o->x;
+  uint32_t first = sim_first(c->mask), next = (first + 1) % SIM_LANES;
+  uint64_t apart = c->mask >> next & 1 && next ? a[next] - a[first] : size, base = a[first] - first * apart;
+  uint64_t differs = 0;
+  if (c->mask == UINT32_MAX)
+    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+      differs |= a[i] ^ (base + i * apart);
+      s->address[i] = a[i] + offset;
+    }
+  else
+    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+      differs |= (a[i] ^ (base + i * apart)) & (uint64_t)(int64_t)(int32_t)c->lane[i];
+      s->address[i] = a[i] + offset;
+    }
+  s->base = base + offset;
+  s->stride = (int32_t)apart;
+  s->regular = !differs && (uint64_t)(int64_t)(int8_t)apart == apart;
+}
+
+static void spread_narrow(const sim_op *o, const sim_ctx *c, uint32_t size, span *s) {
+  const uint32_t *a = sim_at(c, o->a), offset = o->x;
+  uint32_t first = sim_first(c->mask), next = (first + 1) % SIM_LANES;
+  uint32_t apart = c->mask >> next & 1 && next ? a[next] - a[first] : size, base = a[first] - first * apart;
+  uint32_t differs = 0;
+  if (c->mask == UINT32_MAX)
+    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+      differs |= a[i] ^ (base + i * apart);
+      s->address[i] = a[i] + offset;
+    }
+  else
+    SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) {
+      differs |= (a[i] ^ (base + i * apart)) & c->lane[i];
+      s->address[i] = a[i] + offset;
+    }
+  s->stride = (int32_t)apart;
+  s->base = (uint32_t)(a[first] + offset) - (uint64_t)((int64_t)first * s->stride);
+  s->regular = !differs && (int8_t)s->stride == s->stride;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static bool all_written(const uint8_t *map, uint64_t at, uint64_t bytes) {
+  for (uint64_t word; bytes;) {
+    uint32_t skip = at & 7, have = 64 - skip, n = bytes < have ? (uint32_t)bytes : have;
+    uint64_t want = n == 64 ? UINT64_MAX : ((UINT64_C(1) << n) - 1) << skip;
+    memcpy(&word, map + at / 8, sizeof word); /* the map has room behind its end */
+    if ((word & want) != want)
+      return false;
+    at += n, bytes -= n;
+  }
+  return true;
+}
+
+enum { READS = 1, WRITES = 2 };
+
+/* Whether these bytes may be used, and may be read as somebody wrote them; what is only written counts as
+ * written from now on. */
+static bool usable(const sim_run *r, bool shared, uint64_t address, uint64_t bytes, int what) {
+  if (shared) {
+    if (address < r->grid->shared_begin || address > r->shared_bytes || bytes > r->shared_bytes - address)
+      return false;
+    if (!r->defines)
+      return true;
+    if (what & READS)
+      return !memchr(r->block->shared_defined + address, 0, bytes);
+    memset(r->block->shared_defined + address, 1, bytes);
+    return true;
+  }
+  const sim_memory *m = r->memory;
+  uint64_t at = address - (uint64_t)(uintptr_t)m->base;
+  if (at >= m->bytes || bytes > m->bytes - at)
+    return false;
+  for (uint64_t g = at / SIM_GRANULE; g <= (at + bytes - 1) / SIM_GRANULE; g++)
+    if (m->granules[g] != SIM_PLAIN)
+      return false;
+  __builtin_prefetch(m->defined + at / 8 + 64); /* where later turns will want to be */
+  if (r->defines && !all_written(m->defined, at, bytes)) {
+    if (what & READS)
+      return false;
+    sim_memory_define(r->device, address, bytes, true);
+  }
+  if (what & WRITES && m->kept)
+    sim_memory_touch(r->device, address, bytes);
+  return true;
+}
+
+/* The same for lanes of a whole warp that lie anywhere in shared memory, each aligned. */
+static bool all_usable(const sim_run *r, const span *s, uint32_t size, int what) {
+  uint64_t begin = r->grid->shared_begin, room = r->shared_bytes - begin, bad = 0;
+  uint8_t *map = r->block->shared_defined;
+  if (r->shared_bytes < begin || room < size)
+    return false;
+  room -= size;
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) bad |=
+      (s->address[i] & (size - 1)) | (uint64_t)(s->address[i] - begin > room);
+  if (bad || !r->defines)
+    return !bad;
+  for (uint32_t i = 0; i < SIM_LANES; i++) {
+    uint64_t at = s->address[i];
+    for (uint32_t k = 0; k < size; k += 4) {
+      uint32_t four;
+      memcpy(&four, map + at + k, 4);
+      bad |= four ^ 0x01010101;
+    }
+  }
+  if (bad && what & READS)
+    return false;
+  for (uint32_t i = 0; bad && i < SIM_LANES; i++)
+    memset(map + s->address[i], 1, size);
+  return true;
+}
+
+/* Where the lanes are. False: not so simple. */
+static bool find(const sim_run *r, const sim_op *o, const sim_moves *m, int what, span *s) {
+  const sim_ctx *c = &r->ctx;
+  uint32_t space = o->y & SIM_SPACES, size = (uint32_t)m->bytes * m->n, mask = c->mask;
+  if (space == SIM_LOCAL || m->bytes > 8)
+    return false;
+  s->shared = space == SIM_SHARED;
+  if (o->y & SIM_WIDE)
+    spread_wide(o, c, size, s);
+  else
+    spread_narrow(o, c, size, s);
+  uint32_t first = sim_first(mask), last = 31 - (uint32_t)__builtin_clz(mask), lanes = mask >> first;
+  if (s->regular && s->stride >= 0 && (uint32_t)s->stride <= size && !(lanes & (lanes + 1))) { /* no holes */
+    uint64_t begin = s->base + (uint64_t)s->stride * first;
+    return !((begin | (uint64_t)s->stride) & (size - 1)) &&
+           usable(r, s->shared, begin, (uint64_t)s->stride * (last - first) + size, what);
+  }
+  if (s->shared && mask == UINT32_MAX && size >= 4)
+    return all_usable(r, s, size, what);
+  SIM_EACH(i, mask)
+  if (s->address[i] & (size - 1) || !usable(r, s->shared, s->address[i], size, what))
+    return false;
+  return true;
+}
+
+/* ------------------------------------------------------------------ telling */
+
+/* `read`, `written`: a place for each lane, or NULL. */
+static void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
+                 const void *read, const void *written) {
+  uint32_t none = 0;
+  sim_event e;
+  sim_access a = {.who = &e.who,
+                  .reads = read,
+                  .writes = written,
+                  .regular = s->regular,
+                  .base = s->base,
+                  .stride = s->stride,
+                  .returns = read && written && m->results[0] != SIM_NOWHERE,
+                  .space = s->shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                  .order = m->order,
+                  .scope = m->scope,
+                  .proxy = m->proxy,
+                  .bytes = m->bytes,
+                  .element = element,
+                  .elements = m->n,
+                  .stored = written ? r->ctx.mask : 0,
+                  .address = s->address,
+                  .lane_bytes = m->lane_bytes,
+                  .lanes_read = read,
+                  .lanes_written = written,
+                  .undefined = written && !read && r->defines ? &none : NULL};
+  e.kind = SIM_EVENT_ACCESS;
+  e.access = &a;
+  sim_say(r, &e, r->ctx.mask, o);
+}
+
+static const sim_op *tell_elements(sim_run *r, const sim_op *o, span *s, bool writes) {
+  const sim_moves *m = o->more;
+  for (uint32_t k = 0; k < m->n && sim_watches(r, SIM_WATCH_ACCESS); k++) {
+    const void *lanes = sim_at(&r->ctx, m->places[k]);
+    tell(r, o, m, s, k, writes ? NULL : lanes, writes ? lanes : NULL);
+    s->base += m->bytes;
+    for (uint32_t i = 0; k + 1 < m->n && i < SIM_LANES; i++)
+      s->address[i] += m->bytes;
+  }
+  return r->yield ? sim_stop(r, o, o + 1) : o + 1;
+}
+
+static inline bool is_simple(const sim_run *r) {
+  return r->only_told && !r->warp->undefined;
+}
+
+const sim_op *SIM_LEVELED(sim_load_told)(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  span s;
+  if (!is_simple(r) || !find(r, o, o->more, READS, &s))
+    return sim_load_slow(o, c);
+  o->fn[SIM_MASKED](o, c);
+  return tell_elements(r, o, &s, false);
+}
+
+const sim_op *SIM_LEVELED(sim_store_told)(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  span s;
+  if (!is_simple(r) || !find(r, o, o->more, WRITES, &s))
+    return sim_store_slow(o, c);
+  o->fn[SIM_MASKED](o, c);
+  return tell_elements(r, o, &s, true);
+}
+
+const sim_op *SIM_LEVELED(sim_atom_told)(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
+  uint64_t found[SIM_LANES], left[SIM_LANES];
+  span s;
+  if (!is_simple(r) || !find(r, o, m, READS | WRITES, &s))
+    return sim_atom_slow(o, c);
+  uint8_t *base = s.shared ? r->shared : NULL;
+  for (uint32_t i = 0; i < SIM_LANES; i++)
+    r->pointer[i] = base + s.address[i];
+  m->told(o, c, found, left);
+  if (sim_watches(r, SIM_WATCH_ACCESS))
+    tell(r, o, m, &s, 0, found, left);
+  return r->yield ? sim_stop(r, o, o + 1) : o + 1;
+}
