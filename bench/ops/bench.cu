@@ -396,7 +396,7 @@ static void bench_histogram(void) {
         bench_bins<unsigned char>(MUSTER_u8, n, 256, input);
       }
   for (unsigned bins : {2048u, 8192u, 65536u, 1u << 20})
-    for (const char *input : {"uniform", "zipf", "one"})
+    for (const char *input : {"uniform", "zipf", "one", "sorted"})
       for (unsigned log : {20u, 24u, 28u})
         if (log <= largest) {
           fill((unsigned *)x, (size_t)1 << log, bins, input);
@@ -490,13 +490,11 @@ static void tune_reduce(const std::string &folder) {
       std::vector<tried> found;
       for (auto &[v, kernel] : kernels) {
         size_t rows = n / 4 / v.threads + 1;
-        for (unsigned blocks :
-             {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u, 132u, 256u, 264u, 396u, 512u, 528u, 660u, 792u, 1024u}) {
+        for (unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u, 132u, 256u}) {
           if (blocks > rows || (blocks < 132 && rows / blocks > 64))
             continue;
-          uint64_t xs = AT(x), ys = AT(y), to = AT(out), tickets = AT(workspace), parts = tickets + 128,
-                   count = n;
-          void *parameters[] = {&xs, &ys, &count, &to, &tickets, &parts};
+          uint64_t xs = AT(x), ys = AT(y), to = AT(out), turns = AT(workspace), words = turns + 128, count = n;
+          void *parameters[] = {&xs, &ys, &count, &to, &turns, &words};
           std::string label = v.label + "," + std::to_string(blocks);
           figure f = launched(kernel, blocks, v.threads, 0, n, parameters);
           row(name, "f32", n, 0, label, "graph", f, n * 4.0, 0);
@@ -516,11 +514,13 @@ static void tune_scan(const std::string &folder) {
     std::vector<tried> found;
     fresh_workspace();
     for (auto &[v, kernel] : kernels) {
-      uint64_t xs = AT(x), to = AT(out), turns = AT(workspace), states = turns + 128, count = n;
-      void *parameters[] = {&xs, &count, &to, &turns, &states};
       size_t tile = 4 * v.threads * v.unroll, tiles = (n - 1) / tile + 1;
-      if (128 + tiles * 16 > workspace_bytes)
+      size_t groups_at = (tiles + 31) / 32 * 32, fields_at = groups_at + (tiles / 1024 + 1) * 32;
+      if (128 + (fields_at + tiles / 1024 + 2) * 16 > workspace_bytes)
         continue;
+      uint64_t xs = AT(x), to = AT(out), turns = AT(workspace), told = turns + 128, count = n;
+      uint64_t groups = told + groups_at * 16, fields = told + fields_at * 16;
+      void *parameters[] = {&xs, &count, &to, &turns, &told, &groups, &fields};
       figure f = launched(kernel, (unsigned)tiles, v.threads, 0, n, parameters);
       row("scan", "f32", n, 0, v.label, "graph", f, n * 8.0, 0);
       found.push_back({f.median, v.label});
@@ -562,8 +562,8 @@ static void tune_histogram(const std::string &folder) {
       best("bytes", input, n, found, (double)n);
     }
   for (unsigned bins : {2048u, 8192u, 65536u, 262144u, 1u << 20})
-    for (const char *input : {"uniform", "zipf"})
-      for (size_t n : {(size_t)1 << std::min(22u, largest), (size_t)1 << std::min(28u, largest)}) {
+    for (const char *input : {"uniform", "zipf", "one", "sorted"})
+      for (size_t n : {(size_t)1 << std::min(20u, largest), (size_t)1 << std::min(28u, largest)}) {
         std::vector<tried> found;
         fill((unsigned *)x, n, bins, input);
         for (auto &[v, kernel] : parts)
@@ -578,9 +578,12 @@ static void tune_histogram(const std::string &folder) {
             found.push_back({f.median, label});
           }
         for (auto &[v, kernel] : totals) {
-          figure f = try_one(v, kernel, n, bins, bins, 132 * v.resident, 0);
-          row("bins", input, n, bins, "totals," + v.label, "graph", f, n * 4.0, 0);
-          found.push_back({f.median, "totals," + v.label});
+          for (unsigned choices = 1024; choices * 8 * v.resident <= 226 * 1024; choices *= 2) {
+            figure f = try_one(v, kernel, n, bins, choices, 132 * v.resident, choices * 8);
+            std::string label = "totals," + v.label + ",choices=" + std::to_string(choices);
+            row("bins", input, n, bins, label, "graph", f, n * 4.0, 0);
+            found.push_back({f.median, label});
+          }
         }
         best(("bins " + std::to_string(bins)).c_str(), input, n, found, n * 4.0);
       }

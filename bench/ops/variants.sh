@@ -19,7 +19,7 @@ done
 for shape in "128 8 8" "256 4 6" "256 8 3" "256 8 4" "256 12 2" "256 16 2" "512 4 3" "512 6 2" "512 8 1" "512 8 2" "512 12 1" \
   "1024 4 1" "1024 8 1"; do
   # shellcheck disable=SC2086
-  variant scan f32 SCAN ROWS $shape
+  variant scan f32 SCAN_LARGE ROWS $shape
 done
 for shape in "1024 1 2" "1024 2 2" "1024 4 1" "1024 4 2" "512 2 4" "512 4 4"; do
   # shellcheck disable=SC2086
