@@ -5,11 +5,13 @@ typedef enum style { BY_LANE, BY_PART, IN_TOTALS } style;
 static const char *const kernels[] = {
     [BY_LANE] = "histogram_lanes", [BY_PART] = "histogram_parts", [IN_TOTALS] = "histogram_totals"};
 
-enum { READINGS = 4 }; /* how often elements may be read, each time for another part of the bins */
+/* How often elements may be read, each time for another part of the bins; each part has a ticket. */
+enum { READINGS = 4 };
+_Static_assert(READINGS * 4 <= OPS_HEADER_BYTES, "tickets lie in the header");
 
 typedef struct plan {
   style style;
-  uint32_t blocks, part_bins;
+  uint32_t blocks, part_bins; /* IN_TOTALS: the bins that a block can choose */
   size_t shared_bytes;
 } plan;
 
@@ -29,8 +31,11 @@ static plan plan_of(const muster_device *device, muster_elem elem, uint32_t bins
     p.shared_bytes = (size_t)p.part_bins * 4;
   } else {
     p.style = IN_TOTALS;
+    for (p.part_bins = 1; p.part_bins * 2 * 8 <= info->shared_per_block_bytes;)
+      p.part_bins *= 2;
+    p.shared_bytes = (size_t)p.part_bins * 8;
   }
-  uint64_t fit = 2;
+  uint64_t fit = OPS_HISTOGRAM_RESIDENT;
   while (fit > 1 && fit * (p.shared_bytes + info->shared_reserved_bytes) > info->shared_per_sm_bytes)
     fit--;
   if (fit * OPS_HISTOGRAM_THREADS > info->threads_per_sm)

@@ -42,15 +42,25 @@ muster_elem muster_reduce_result(muster_op op, muster_elem elem) {
   }
 }
 
-/* Few elements are one block's, which then needs no ticket. Otherwise a block gets at least a vector a
- * thread, and there are no more blocks than are resident at once: a second wave would only queue. */
-static uint32_t blocks_for(const muster_device *device, muster_mode mode, muster_elem elem, uint64_t n) {
-  enum { LONE = 4, RESIDENT = 4, REPRODUCIBLE = 512 };
-  uint64_t lanes = 16 / ops_elem_bytes(elem), rows = n / lanes / OPS_REDUCE_THREADS + 1;
-  uint64_t most = mode == MUSTER_FAST ? RESIDENT * (uint64_t)device->info.multiprocessors : REPRODUCIBLE;
-  if (most > OPS_REDUCE_BLOCKS)
-    most = OPS_REDUCE_BLOCKS;
-  return rows <= LONE ? 1 : (uint32_t)(rows < most ? rows : most);
+typedef struct shape {
+  uint64_t vectors;
+  uint32_t threads, blocks;
+} shape;
+static const shape shapes[] = {
+#define REDUCE(vectors, threads, blocks) {vectors, threads, blocks},
+#include "shapes.def"
+};
+
+/* Where not all blocks fit at once, the fast mode takes fewer: a second wave would only queue. */
+static shape shape_of(const muster_device *device, muster_mode mode, muster_elem elem, uint64_t n) {
+  const shape *s = shapes;
+  while (s->vectors < n * ops_elem_bytes(elem) / 16)
+    s++;
+  shape result = *s;
+  uint32_t resident = OPS_REDUCE_RESIDENT * device->info.multiprocessors;
+  if (mode == MUSTER_FAST && result.blocks > resident)
+    result.blocks = resident;
+  return result;
 }
 
 static uint64_t workspace(void) {
@@ -104,9 +114,10 @@ static muster_result launch(muster_device *device, const muster_call *call, unsi
   muster_result r = kernel_of(device, op, elem, call, &kernel);
   if (r != MUSTER_OK)
     return r;
-  uint64_t tickets = call->workspace, parts = call->workspace + OPS_HEADER_BYTES;
-  void *parameters[] = {&x, &y, &n, &out, &tickets, &parts};
-  return ops_launch(kernel, call, blocks_for(device, call->mode, elem, n), OPS_REDUCE_THREADS, 0, parameters);
+  uint64_t turns = call->workspace, words = call->workspace + OPS_HEADER_BYTES;
+  void *parameters[] = {&x, &y, &n, &out, &turns, &words};
+  shape s = shape_of(device, call->mode, elem, n);
+  return ops_launch(kernel, call, s.blocks, s.threads, 0, parameters);
 }
 
 muster_result muster_reduce(muster_device *device, const muster_call *call, muster_op op, muster_elem elem,

@@ -8,18 +8,63 @@ static muster_elem summed_as(muster_elem elem) {
   return elem == MUSTER_s32 ? MUSTER_u32 : elem == MUSTER_s64 ? MUSTER_u64 : elem;
 }
 
+typedef enum shape { SMALL, LARGE } shape;
+static const struct {
+  const char *ending;
+  uint32_t threads, rows;
+} shapes[] = {[SMALL] = {"_small", OPS_SCAN_SMALL_THREADS, OPS_SCAN_SMALL_ROWS},
+              [LARGE] = {"", OPS_SCAN_LARGE_THREADS, OPS_SCAN_LARGE_ROWS}};
+static const struct {
+  uint64_t vectors;
+  shape shape;
+} switches[] = {
+#define SCAN(vectors, shape) {vectors, shape},
+#include "shapes.def"
+};
+
+static uint64_t vectors_of(muster_elem elem, uint64_t n) {
+  uint64_t lanes = 16 / ops_elem_bytes(elem);
+  return n / lanes + (n % lanes != 0);
+}
+
+static shape shape_of(muster_elem elem, uint64_t n) {
+  size_t i = 0;
+  while (switches[i].vectors < vectors_of(elem, n))
+    i++;
+  return switches[i].shape;
+}
+
 static uint64_t tiles(muster_elem elem, uint64_t n) {
-  uint64_t tile = 16 / ops_elem_bytes(elem) * (uint64_t)OPS_SCAN_THREADS * OPS_SCAN_ROWS;
+  shape s = shape_of(elem, n);
+  uint64_t tile = 16 / ops_elem_bytes(elem) * (uint64_t)shapes[s].threads * shapes[s].rows;
   return n > tile ? (n - 1) / tile + 1 : 1;
 }
 
-static uint64_t workspace(muster_elem elem, uint64_t n) {
-  return OPS_HEADER_BYTES + tiles(elem, n) * OPS_SCAN_STATE_BYTES;
+/* What is told lies behind the turns: of each tile, each group, each field. */
+static uint64_t groups_at(uint64_t tiles) {
+  return (tiles + OPS_SCAN_GROUP - 1) / OPS_SCAN_GROUP * OPS_SCAN_GROUP;
+}
+static uint64_t fields_at(uint64_t tiles) {
+  return groups_at(tiles) + (tiles / OPS_SCAN_FIELD + 1) * OPS_SCAN_GROUP;
+}
+static uint64_t bytes_for(uint64_t tiles) {
+  return OPS_HEADER_BYTES + (fields_at(tiles) + tiles / OPS_SCAN_FIELD + 2) * OPS_SCAN_TOLD_BYTES;
 }
 
-static muster_result kernel_of(muster_device *device, muster_scan_kind kind, muster_elem elem,
+/* Fewer elements can be more tiles: those of the last size that has another shape. */
+static uint64_t workspace(muster_elem elem, uint64_t n) {
+  uint64_t bytes = bytes_for(tiles(elem, n));
+  for (size_t i = 0; switches[i].vectors < vectors_of(elem, n); i++) {
+    uint64_t fewer = bytes_for(tiles(elem, switches[i].vectors * (16 / ops_elem_bytes(elem))));
+    bytes = fewer > bytes ? fewer : bytes;
+  }
+  return bytes;
+}
+
+static muster_result kernel_of(muster_device *device, muster_scan_kind kind, shape s, muster_elem elem,
                                muster_kernel **kernel) {
-  return ops_kernel_of(device, OPS_FILE_scan, summed_as(elem), kind, kernel, "scan_%s_sum", kinds[kind]);
+  return ops_kernel_of(device, OPS_FILE_scan, summed_as(elem), kind * 2 + s, kernel, "scan_%s_sum%s",
+                       kinds[kind], shapes[s].ending);
 }
 
 muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n, size_t *bytes) {
@@ -29,7 +74,7 @@ muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uin
     return ops_fail(MUSTER_ERROR_ARGUMENT,
                     "muster_scan_workspace: a device, an element type and a place for the size are needed");
   *bytes = workspace(elem, n);
-  return kernel_of(device, MUSTER_INCLUSIVE, elem, &kernel);
+  return kernel_of(device, MUSTER_INCLUSIVE, shape_of(elem, n), elem, &kernel);
 }
 
 muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
@@ -46,10 +91,12 @@ muster_result muster_scan(muster_device *device, const muster_call *call, muster
   };
   muster_result r = ops_call_begin("muster_scan", device, call, &c, workspace(elem, n), arrays, 2);
   if (r == MUSTER_OK)
-    r = kernel_of(device, kind, elem, &kernel);
+    r = kernel_of(device, kind, shape_of(elem, n), elem, &kernel);
   if (r != MUSTER_OK || n == 0)
     return r;
-  uint64_t turns = c.workspace, states = c.workspace + OPS_HEADER_BYTES;
-  void *parameters[] = {&in, &n, &out, &turns, &states};
-  return ops_launch(kernel, &c, (uint32_t)tiles(elem, n), OPS_SCAN_THREADS, 0, parameters);
+  uint64_t turns = c.workspace, all = tiles(elem, n), told = c.workspace + OPS_HEADER_BYTES;
+  uint64_t groups = told + groups_at(all) * OPS_SCAN_TOLD_BYTES;
+  uint64_t fields = told + fields_at(all) * OPS_SCAN_TOLD_BYTES;
+  void *parameters[] = {&in, &n, &out, &turns, &told, &groups, &fields};
+  return ops_launch(kernel, &c, (uint32_t)all, shapes[shape_of(elem, n)].threads, 0, parameters);
 }

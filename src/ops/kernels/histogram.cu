@@ -5,12 +5,13 @@
 // depends on how many there are:
 //
 //   histogram_lanes    up to 256 bins: a counter for each lane of a warp, side by side, so that lanes never
-//   meet in a
-//                      bank of shared memory, whatever the values
-//   histogram_parts    more: one counter a bin; where they do not all fit, a block counts one part of the
-//   bins only,
-//                      and as many blocks as there are parts read the same elements
-//   histogram_totals   in the totals themselves
+//                      meet in a bank of shared memory, whatever the values
+//   histogram_parts    more: one counter a bin; where they do not all fit, a block counts one part of the bins
+//                      only, and as many blocks as there are parts read the same elements
+//   histogram_totals   still more: in the totals themselves, but for bins that the block has chosen to count
+//                      itself: whichever comes first to a counter. What is frequent comes first, so nothing that
+//                      many threads count at once is counted in global memory. From time to time the block adds
+//                      what it has to the totals and chooses anew, in case other values are frequent now.
 #include "layout.h"
 #include "vector.cuh"
 
@@ -21,13 +22,43 @@ typedef enum place_of_counters { BY_LANE, BY_PART, IN_TOTALS } place_of_counters
 typedef struct {
   place_of_counters place; // a constant where it is used
   mu_u32 own;              // in shared memory: BY_LANE this lane's of bin 0, BY_PART that of bin `first`
+  mu_u32 choices;          // IN_TOTALS: how many bins the block can choose, a power of two
   mu_u64 *totals;
   mu_u64 first, count; // the bins that this block counts
 } counters;
+#define FREE 0xffffffffu // a choice not made: no bin
 
 MU_FN mu_u32 *block_counters(void) {
   MU_SHARED_DYNAMIC mu_u32 own[];
   return (mu_u32 *)own;
+}
+
+// Choices are the chosen bins, then their counters.
+MU_FN void count_chosen(counters c, mu_u32 bin) {
+  mu_u32 at = bin * 0x9e3779b1u >> (32 - mu_lowest_bit(c.choices)); // neighbours and multiples spread alike
+  mu_u32 *choice = block_counters() + at, chosen = mu_shared_load_relaxed_block_u32(choice);
+  if (chosen == FREE) {
+    chosen = mu_shared_cas_relaxed_block_u32(choice, FREE, bin);
+    chosen = chosen == FREE ? bin : chosen;
+  }
+  if (chosen == bin)
+    mu_shared_red_add_relaxed_block_u32(choice + c.choices, 1);
+  else
+    mu_global_red_add_relaxed_device_u64(c.totals + bin, 1);
+}
+
+// Adds what was counted to the totals, and nothing is chosen.
+MU_FN void give_up_choices(counters c) {
+  mu_block_sync();
+  MU_ROLLED for (mu_u32 i = mu_thread_x(); i < c.choices; i += THREADS) {
+    mu_u32 bin = block_counters()[i];
+    if (bin == FREE)
+      continue;
+    mu_global_red_add_relaxed_device_u64(c.totals + bin, block_counters()[c.choices + i]);
+    block_counters()[i] = FREE;
+    block_counters()[c.choices + i] = 0;
+  }
+  mu_block_sync();
 }
 
 MU_FN void count(counters c, elem x) {
@@ -40,35 +71,49 @@ MU_FN void count(counters c, elem x) {
   else if (c.place == BY_PART)
     mu_shared_at_red_add_if_relaxed_block_u32(c.own + (mu_u32)bin * 4, 1, mine);
   else if (mine)
-    mu_global_red_add_relaxed_device_u64(c.totals + bin, 1);
+    count_chosen(c, (mu_u32)bin);
 }
 
 MU_FN void count_vector(counters c, mu_b128 v) {
   _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) count(c, vector_elem(v, lane));
 }
 
-// The elements that fall to thread `i` of `threads`. Nothing is asked between the loads of a round: the
-// compiler would move them behind the question.
-MU_FN void count_all(counters c, const elem *x, mu_u64 n, mu_u64 i, mu_u64 threads) {
-  mu_u64 vectors = n / LANES, rest = vectors * LANES + i;
-  if (rest < n)
-    count(c, x[rest]);
+// The elements that fall to thread `me` of `threads`, of vectors `from` to `end`. Nothing is asked between the
+// loads of a round: the compiler would move them behind the question.
+MU_FN void count_vectors(counters c, const elem *x, mu_u64 from, mu_u64 end, mu_u64 me, mu_u64 threads) {
   if (is_aligned(x)) {
-    MU_ROLLED for (; i + (UNROLL - 1) * threads < vectors; i += UNROLL * threads) {
+    mu_u64 i = from + me;
+    MU_ROLLED for (; i + (UNROLL - 1) * threads < end; i += UNROLL * threads) {
       mu_b128 v[UNROLL];
       _Pragma("unroll") for (mu_u32 k = 0; k < UNROLL; k++) v[k] =
           mu_global_read_b128(x + (i + k * threads) * LANES);
       _Pragma("unroll") for (mu_u32 k = 0; k < UNROLL; k++) count_vector(c, v[k]);
     }
-    MU_ROLLED for (; i < vectors; i += threads) count_vector(c, mu_global_read_b128(x + i * LANES));
+    MU_ROLLED for (; i < end; i += threads) count_vector(c, mu_global_read_b128(x + i * LANES));
   } else {
-    MU_ROLLED for (mu_u64 at = i; at < vectors * LANES; at += threads) count(c, x[at]);
+    MU_ROLLED for (mu_u64 at = from * LANES + me; at < end * LANES; at += threads) count(c, x[at]);
+  }
+}
+
+// All of the array that falls to thread `me` of `threads`.
+MU_FN void count_all(counters c, const elem *x, mu_u64 n, mu_u64 me, mu_u64 threads) {
+  mu_u64 vectors = n / LANES, rest = vectors * LANES + me;
+  if (rest < n)
+    count(c, x[rest]);
+  if (c.place != IN_TOTALS) {
+    count_vectors(c, x, 0, vectors, me, threads);
+  } else {
+    mu_u64 round = threads * (OPS_HISTOGRAM_CHOICE / LANES);
+    MU_ROLLED for (mu_u64 from = 0; from < vectors; from += round) {
+      count_vectors(c, x, from, vectors - from < round ? vectors : from + round, me, threads);
+      if (vectors - from > round)
+        give_up_choices(c);
+    }
   }
 }
 
 // Adds the block's counters up and puts them where all can see them; a lone block's are the result.
-MU_FN void hand_over(counters c, mu_u64 *counts) {
-  mu_u32 lone = mu_grid_blocks_x() == 1;
+MU_FN void hand_over(counters c, mu_u64 *counts, mu_u32 lone) {
   mu_block_sync();
   MU_ROLLED for (mu_u32 i = mu_thread_x(); i < c.count; i += THREADS) {
     mu_u64 sum = 0;
@@ -84,59 +129,70 @@ MU_FN void hand_over(counters c, mu_u64 *counts) {
   }
 }
 
-// The last block finds all totals complete.
-MU_FN void finish(mu_u64 *counts, mu_u32 bins, mu_u32 *tickets, mu_u64 *totals) {
-  if (!mu_ticket_last(tickets, mu_grid_blocks_x()))
+// The last of `blocks` blocks finds their totals complete. Many are on their way at once: this is one block's
+// work.
+MU_FN void finish(mu_u64 *counts, mu_u32 bins, mu_u32 *ticket, mu_u32 blocks, mu_u64 *totals) {
+  enum { AT_ONCE = 8 };
+  if (!mu_ticket_last(ticket, blocks))
     return;
-  _Pragma("unroll 4") for (mu_u32 i = mu_thread_x(); i < bins; i += THREADS) {
-    counts[i] = totals[i];
-    totals[i] = 0;
+  MU_ROLLED for (mu_u32 i = mu_thread_x(); i < bins; i += AT_ONCE * THREADS) {
+    mu_u64 total[AT_ONCE];
+    _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) if (i + k * THREADS < bins) total[k] =
+        totals[i + k * THREADS];
+    _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) if (i + k * THREADS < bins) {
+      counts[i + k * THREADS] = total[k];
+      totals[i + k * THREADS] = 0;
+    }
   }
 }
 
-MU_FN void clear(mu_u32 words) {
-  MU_ROLLED for (mu_u32 i = mu_thread_x(); i < words; i += THREADS) block_counters()[i] = 0;
-  mu_block_sync();
+MU_FN void clear(mu_u32 from, mu_u32 end, mu_u32 value) {
+  MU_ROLLED for (mu_u32 i = from + mu_thread_x(); i < end; i += THREADS) block_counters()[i] = value;
 }
 
 // Bytes have 256 values: with as many bins, whatever the caller asked for, none has to be compared.
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_lanes, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                 mu_u32 *tickets, mu_u64 *totals) {
   mu_u64 threads = mu_grid_blocks_x() * (mu_u64)THREADS;
-  counters c = {BY_LANE, (mu_u32)mu_to_shared(block_counters() + mu_lane()), totals, 0,
+  counters c = {BY_LANE, (mu_u32)mu_to_shared(block_counters() + mu_lane()), 0, totals, 0,
                 ELEM_BITS == 8 ? 256 : bins};
   (void)part_bins;
-  clear((mu_u32)c.count * COPIES);
+  clear(0, (mu_u32)c.count * COPIES, 0);
+  mu_block_sync();
   count_all(c, x, n, mu_block_x() * (mu_u64)THREADS + mu_thread_x(), threads);
   c.count = bins;
-  hand_over(c, counts);
+  hand_over(c, counts, mu_grid_blocks_x() == 1);
   if (mu_grid_blocks_x() > 1)
-    finish(counts, bins, tickets, totals);
+    finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
 }
 
 #if !IS_BYTE
-MU_KERNEL MU_BOUNDS(THREADS, 2)
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_parts, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                 mu_u32 *tickets, mu_u64 *totals) {
   mu_u32 parts = (bins + part_bins - 1) / part_bins, part = mu_block_x() % parts;
   mu_u32 readers = mu_grid_blocks_x() / parts; // blocks that read different elements
   mu_u32 first = part * part_bins;
-  counters c = {BY_PART, (mu_u32)mu_to_shared(block_counters()), totals, first,
+  counters c = {BY_PART, (mu_u32)mu_to_shared(block_counters()), 0, totals, first,
                 bins - first < part_bins ? bins - first : part_bins};
-  clear((mu_u32)c.count);
+  clear(0, (mu_u32)c.count, 0);
+  mu_block_sync();
   count_all(c, x, n, mu_block_x() / parts * (mu_u64)THREADS + mu_thread_x(), readers * (mu_u64)THREADS);
-  hand_over(c, counts);
-  if (mu_grid_blocks_x() > 1)
-    finish(counts, bins, tickets, totals);
+  hand_over(c, counts, readers == 1);
+  if (readers > 1) // each part has its last block
+    finish(counts + first, (mu_u32)c.count, tickets + part, readers, totals + first);
 }
 
-MU_KERNEL MU_BOUNDS(THREADS, 2)
-    NAME(histogram_totals, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
+MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
+    NAME(histogram_totals, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 choices, mu_u64 *counts,
                                  mu_u32 *tickets, mu_u64 *totals) {
-  counters c = {IN_TOTALS, 0, totals, 0, bins};
-  (void)part_bins;
+  counters c = {IN_TOTALS, 0, choices, totals, 0, bins};
+  clear(0, choices, FREE);
+  clear(choices, 2 * choices, 0);
+  mu_block_sync();
   count_all(c, x, n, mu_block_x() * (mu_u64)THREADS + mu_thread_x(), mu_grid_blocks_x() * (mu_u64)THREADS);
-  finish(counts, bins, tickets, totals);
+  give_up_choices(c);
+  finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
 }
 #endif

@@ -6,22 +6,48 @@
  */
 enum { OPS_HEADER_BYTES = 128 };
 
-/* Reductions: threads of a block, the most blocks, and what each block leaves behind the header. */
-enum { OPS_REDUCE_THREADS = 512, OPS_REDUCE_BLOCKS = 1024, OPS_REDUCE_UNROLL = 4, OPS_PARTIAL_BYTES = 16 };
+/* What follows can be set by hand: bench/ops/variants.sh does, to find the best. RESIDENT is how many blocks
+ * shall fit a multiprocessor. */
 
-/* Histograms: the counters of a bin that lie side by side, and up to how many bins there are as many. */
-enum {
-  OPS_HISTOGRAM_THREADS = 1024,
-  OPS_HISTOGRAM_UNROLL = 2,
-  OPS_HISTOGRAM_COPIES = 32,
-  OPS_HISTOGRAM_COPIED_BINS = 256,
-  OPS_HISTOGRAM_BINS = 1 << 20
-};
+/* Reductions: the most threads of a block, vectors that a thread loads at once, and, for the workspace, the
+ * most blocks and what each tells there. */
+#ifndef OPS_REDUCE_THREADS
+#define OPS_REDUCE_THREADS 512
+#define OPS_REDUCE_UNROLL 4
+#define OPS_REDUCE_RESIDENT 2
+#endif
+#define OPS_REDUCE_BLOCKS 256
+#define OPS_PARTIAL_BYTES 32
 
-/* Scans: a block's tile is so many vectors of 16 bytes for each thread; a tile's state is two words. */
-enum { OPS_SCAN_THREADS = 512, OPS_SCAN_ROWS = 8, OPS_SCAN_STATE_BYTES = 16 };
+/* Scans: a block's tile is ROWS vectors for each thread. Sums are told in two words each: of a tile, of a
+ * group of tiles, of everything before a field of groups. */
+#ifndef OPS_SCAN_LARGE_THREADS
+#define OPS_SCAN_LARGE_THREADS 512
+#define OPS_SCAN_LARGE_ROWS 8
+#define OPS_SCAN_LARGE_RESIDENT 2
+#endif
+#define OPS_SCAN_SMALL_THREADS 256
+#define OPS_SCAN_SMALL_ROWS 4
+#define OPS_SCAN_SMALL_RESIDENT 6
+#define OPS_SCAN_TOLD_BYTES 16
+#define OPS_SCAN_GROUP 32u                                 /* tiles of a group: a lane each */
+#define OPS_SCAN_FIELD (OPS_SCAN_GROUP * OPS_SCAN_GROUP) /* tiles of a field */
 
-/* Maps: a block's tile is so many vectors of 16 bytes for each thread. */
-enum { OPS_MAP_THREADS = 512, OPS_MAP_UNROLL = 4 };
+/* Histograms: the counters of a bin that lie side by side, and up to how many bins there are as many. Where
+ * counters do not fit, a block counts this many elements a thread (at least) before it gives up its choice of
+ * bins. */
+#ifndef OPS_HISTOGRAM_THREADS
+#define OPS_HISTOGRAM_THREADS 1024
+#define OPS_HISTOGRAM_UNROLL 4
+#define OPS_HISTOGRAM_RESIDENT 1
+#endif
+#define OPS_HISTOGRAM_CHOICE 512
+#define OPS_HISTOGRAM_COPIES 32
+#define OPS_HISTOGRAM_COPIED_BINS 256
+#define OPS_HISTOGRAM_BINS (1u << 20)
+
+/* Maps: a block's tile is UNROLL vectors for each thread. */
+#define OPS_MAP_THREADS 512
+#define OPS_MAP_UNROLL 4
 
 #endif

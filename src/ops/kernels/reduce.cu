@@ -15,7 +15,7 @@
 //
 // It takes KERNEL, PAIRS, TAKE and what is below JOIN away again; the others stay for the next operation.
 #include "layout.h"
-#include "vector.cuh"
+#include "turns.cuh"
 
 enum { UNROLL = OPS_REDUCE_UNROLL };
 
