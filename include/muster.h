@@ -157,6 +157,7 @@ typedef struct muster_launch {
   uint32_t cluster[3];        /* blocks; all 0: no cluster */
   size_t shared_bytes;        /* dynamic */
   int cooperative;
+  void *stream; /* a CUstream or cudaStream_t of the device; NULL: the default stream */
 } muster_launch;
 #define MUSTER_LAUNCH_INIT MUSTER_INIT(muster_launch)
 
@@ -192,6 +193,109 @@ typedef struct muster_plan {
 /* How many blocks of that shape can be resident; the launch's grid is not looked at. */
 MUSTER_API muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *launch,
                                             muster_plan *plan);
+
+/* ------------------------------------------------------------------ operations on whole arrays
+ *
+ * Arrays lie in device memory, at any multiple of their element's size (an operation is fastest at multiples
+ * of 16), and have any number of elements from 0. An operation is launched on the call's stream and does not
+ * wait; it allocates nothing and can be captured in a graph. Results lie in device memory too.
+ *
+ * The workspace is the caller's: ask muster_<operation>_workspace for its size (that also loads the kernels,
+ * so that the first call in a capture does not have to), allocate it at a multiple of 16, zero it once. Every
+ * call leaves it ready for the next of the same operation, of any size that fits; zero it before another
+ * operation uses it, and after a launch that failed. Two calls that may run at the same time need one each.
+ *
+ * A wrong call returns MUSTER_ERROR_ARGUMENT and the message says what is wrong; nothing is written:
+ * addresses that are 0 (of more than 0 elements) or no multiple of the element's size, more elements than
+ * addresses, a result or a workspace that overlaps an operand, a workspace that is too small, an operation
+ * that its elements do not have. */
+
+/* Element types: MUSTER_f32, MUSTER_u8, ... */
+typedef enum muster_elem {
+#define ELEM(suffix, bytes, kind, numpy) MUSTER_##suffix,
+#include "muster/elem.def"
+  MUSTER_ELEMS
+} muster_elem;
+
+typedef enum muster_op {
+#define OPERATION(name, constant, takes, gives, meaning) constant,
+#include "muster/operation.def"
+  MUSTER_OPS
+} muster_op;
+
+typedef enum muster_map_op {
+#define MAP(name, constant, inputs, uses, meaning) constant,
+#include "muster/operation.def"
+  MUSTER_MAP_OPS
+} muster_map_op;
+
+typedef enum muster_scan_kind { MUSTER_INCLUSIVE, MUSTER_EXCLUSIVE } muster_scan_kind;
+
+typedef enum muster_mode {
+#define MODE(name, constant, meaning) constant,
+#include "muster/operation.def"
+  MUSTER_MODES
+} muster_mode;
+
+typedef enum muster_nan {
+#define NAN_RULE(name, constant, meaning) constant,
+#include "muster/operation.def"
+  MUSTER_NANS
+} muster_nan;
+
+/* How and where an operation runs. */
+typedef struct muster_call {
+  size_t size;
+  void *stream; /* as in muster_launch */
+  uint64_t workspace;
+  size_t workspace_bytes;
+  muster_mode mode;
+  muster_nan nan;
+} muster_call;
+#define MUSTER_CALL_INIT MUSTER_INIT(muster_call)
+
+/* The type of a reduction's result. MUSTER_ELEMS: these elements do not have the operation. */
+MUSTER_API muster_elem muster_reduce_result(muster_op op, muster_elem elem);
+MUSTER_API muster_result muster_reduce_workspace(muster_device *device, muster_op op, muster_elem elem,
+                                                 uint64_t n, size_t *bytes);
+/* One value of n elements, in one launch; operation.def says which operations there are and what they are of
+ * nothing. Sums and products of integers are kept in 64 bits and wrap beyond, of half precision in f32; -0
+ * equals +0 for the index of an extreme, and is below it for the extreme itself. Error of sums of floats, u
+ * half a unit in the last place of 1 (2^-24 for f32): |error| <= (n / 2^16 + 40) u sum|x|, in practice a few
+ * u sum|x|. Compensated, f32 is summed in f64 and f64 in pairs: within 2 units in the result's last place
+ * where sum|x| <= 2^20 |sum x|, else |error| <= u |sum x| + (n / 2^16 + 40) 2^-52 u sum|x| (f32: 2^-28
+ * instead of 2^-52). */
+MUSTER_API muster_result muster_reduce(muster_device *device, const muster_call *call, muster_op op,
+                                       muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
+
+/* The sum of products x[i] y[i]; type of the result, modes and errors as a sum of their |x y| has them. */
+MUSTER_API muster_result muster_dot_workspace(muster_device *device, muster_elem elem, uint64_t n,
+                                              size_t *bytes);
+MUSTER_API muster_result muster_dot(muster_device *device, const muster_call *call, muster_elem elem,
+                                    uint64_t x, uint64_t y, uint64_t n, uint64_t out);
+
+/* Running sums: out[i] = in[0] + ... + in[i], exclusive without in[i] (out[0] = 0). Elements u32 s32 u64 s64,
+ * which wrap, f32 and f64. One launch, one pass; the same bits in all modes, from run to run and from device
+ * to device. Error of f32: a few u sum|x| of the 16,384 elements around, and one rounding: sums are carried
+ * in f64. */
+MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n,
+                                               size_t *bytes);
+MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
+                                     muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
+
+/* How often each value from 0 to bins - 1 occurs; others are not counted. Elements u8 u16 u32 u64; bins from
+ * 1 to 2^20, but no more than the element has values. `counts` are bins u64. One launch. */
+MUSTER_API muster_result muster_histogram_workspace(muster_device *device, muster_elem elem, uint32_t bins,
+                                                    uint64_t n, size_t *bytes);
+MUSTER_API muster_result muster_histogram(muster_device *device, const muster_call *call, muster_elem elem,
+                                          uint64_t in, uint64_t n, uint32_t bins, uint64_t counts);
+
+/* Of each element: out[i] = op of x[i], y[i] and the number at `a` on the host, one of the element's type
+ * (NULL where the operation takes none). An array that the operation does not take is not looked at; `out`
+ * may be x or y. Elements u32 s32 u64 s64, which wrap, f32 and f64. Needs no workspace. */
+MUSTER_API muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op,
+                                    muster_elem elem, const void *a, uint64_t x, uint64_t y, uint64_t n,
+                                    uint64_t out);
 
 /* ------------------------------------------------------------------ what the CPU device understands */
 

@@ -20,6 +20,7 @@ endif()
 cmake_path(GET MUSTER_NVCC PARENT_PATH cuda_bin)
 cmake_path(GET cuda_bin PARENT_PATH MUSTER_CUDA_ROOT)
 find_program(MUSTER_PTXAS ptxas HINTS "${cuda_bin}" DOC "NVIDIA's PTX assembler")
+find_program(MUSTER_FATBINARY fatbinary HINTS "${cuda_bin}" DOC "NVIDIA's maker of fat binaries")
 find_library(MUSTER_CUDART NAMES libcudart_static.a libcudart.so.13
   HINTS "${MUSTER_CUDA_ROOT}/lib64" "${MUSTER_CUDA_ROOT}/lib" "${MUSTER_CUDA_ROOT}/targets/x86_64-linux/lib"
   NO_DEFAULT_PATH DOC "CUDA runtime")

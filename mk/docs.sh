@@ -1,6 +1,6 @@
 # docs.sh: the documents that are generated, each from its table. Sourced by ./dev.
 
-generated_documents() { say README.md doc/tour.md doc/tour.zh.md doc/muster.1 doc/rules.md doc/cuda-runtime.md; }
+generated_documents() { say README.md doc/tour.md doc/tour.zh.md doc/muster.1 doc/rules.md doc/cuda-runtime.md doc/ptx-support.md; }
 
 write_document() { # write_document DOCUMENT: to standard output
   case "$1" in
@@ -10,6 +10,7 @@ write_document() { # write_document DOCUMENT: to standard output
   doc/muster.1) man_page ;;
   doc/rules.md) sh mk/rules_doc.sh ;;
   doc/cuda-runtime.md) sh mk/runtime_doc.sh ;;
+  doc/ptx-support.md) sh mk/ptx_doc.sh ;;
   esac
 }
 

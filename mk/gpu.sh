@@ -35,3 +35,49 @@ gpu_cases() { # gpu_cases FOLDER
   gpu_each "$1" validators env -- build/test/prim/*/validate || wrong=1
   return $wrong
 }
+
+# What is measured besides the tour: the programs of bench/, each with a time limit, FOLDER/NAME.tsv with every figure
+# and FOLDER/NAME.txt with its table; all tables are printed last.
+gpu_bench() { # gpu_bench FOLDER
+  wrong=0
+  mkdir -p "$1"
+  measured=
+  for program in build/bench/prim/*/bench; do
+    name=$(basename "$(dirname "$program")")
+    options=
+    [ "$name" != barrier ] || options=skew
+    # shellcheck disable=SC2086 # options are words
+    gpu_measure "$1" "$name" 120 "$program" "$1/$name.tsv" $options || wrong=1
+  done
+  gpu_measure "$1" seed 120 sh bench/seed/run.sh gpu "$(find_nvcc)" "${MUSTER_SEEDS:-$(seeds_folder)}" "$1/seed" || wrong=1
+  for name in $measured; do
+    say "== $name"
+    cat "$1/$name.txt"
+  done
+  return $wrong
+}
+
+# gpu_measure FOLDER NAME SECONDS COMMAND...; what ends with 77 had nothing to measure here.
+gpu_measure() {
+  log=$1/$2.txt
+  name=$2
+  seconds=$3
+  shift 3
+  measured="$measured $name"
+  code=0
+  timeout -k 5 "$seconds" "$@" >"$log" 2>&1 || code=$?
+  case $code in
+  0 | 77) ;;
+  *)
+    say "WRONG: $name ends with $code" >>"$log"
+    return 1
+    ;;
+  esac
+}
+
+seeds_folder() { # beside the repository, or in it
+  for folder in ../shared/seeds shared/seeds; do
+    [ ! -d "$folder" ] || { say "$folder"; return; }
+  done
+  say ../shared/seeds
+}

@@ -1,8 +1,10 @@
 #!/bin/sh
-# plain_c.sh CLANG SOURCE OUTPUT [PTXAS]: SOURCE's kernels as plain C for nvptx64, with no CUDA header; PTXAS
-# then has to accept the PTX.
+# plain_c.sh CLANG ARCH SOURCE OUTPUT [PTXAS]: SOURCE's kernels as plain C for nvptx64, compute capability ARCH (75),
+# with no CUDA header; PTXAS then has to accept the PTX.
 set -eu
-mkdir -p "$(dirname "$3")"
-"$1" -x c -std=gnu11 --target=nvptx64-nvidia-cuda -march=sm_75 -Xclang -target-feature -Xclang +ptx78 \
-  -O2 -Wall -Wextra -Werror -S "$2" -o "$3"
-[ $# -lt 4 ] || "$4" -arch=sm_75 "$3" -o /dev/null
+clang=$1 arch=$2 source=$3 output=$4
+shift 4
+mkdir -p "$(dirname "$output")"
+"$clang" -x c -std=gnu11 --target=nvptx64-nvidia-cuda -march=sm_"$arch" -Xclang -target-feature -Xclang +ptx78 \
+  -O2 -Wall -Wextra -Werror -S "$source" -o "$output"
+[ $# = 0 ] || "$1" -arch=sm_"$arch" "$output" -o /dev/null

@@ -130,11 +130,6 @@ static bool check_words(const tool_options *o) {
   }
   if (o->shard && !check_shard(o->shard))
     return false;
-  muster_replay replay;
-  if (o->replay && !muster_replay_parse(o->replay, &replay)) {
-    tool_error("--replay=%s: expected what a report names, like h200.3f2a91c4.1.12.0", o->replay);
-    return false;
-  }
   if (o->error_exitcode > 255) {
     tool_error("--error-exitcode=%llu: expected a number from 0 to 255",
                (unsigned long long)o->error_exitcode);
@@ -145,6 +140,23 @@ static bool check_words(const tool_options *o) {
                (long long)INT64_MAX);
     return false;
   }
+  return true;
+}
+
+/* A replay is of one GPU, and so needs no --gpu. */
+static bool take_replay(tool_options *o, muster_replay *r) {
+  if (!o->replay)
+    return true;
+  if (!muster_replay_parse(o->replay, r)) {
+    tool_error("--replay=%s: expected what a report names, like h200.3f2a91c4.1.12.0", o->replay);
+    return false;
+  }
+  if (o->gpu && strcmp(o->gpu, "auto") != 0 && strcmp(o->gpu, r->gpu) != 0) {
+    tool_error("--replay=%s: that was of --gpu %s, not of %s", o->replay, r->gpu, o->gpu);
+    return false;
+  }
+  o->gpu = r->gpu;
+  o->has.gpu = true;
   return true;
 }
 
@@ -239,7 +251,9 @@ static int with_report(const tool_options *o, int (*fill)(const tool_options *o)
   tool_options reported = *o;
   reported.report = r;
   int code = TOOL_USAGE;
-  if (read_outputs(o, &to) && check_words(o) && r && read_suppressions(o, r))
+  muster_replay replay;
+  if (read_outputs(o, &to) && check_words(o) && take_replay(&reported, &replay) && r &&
+      read_suppressions(o, r))
     code = fill(&reported);
   if (code == TOOL_OK) {
     signal(SIGPIPE, SIG_IGN); /* nobody may be left to read it: the exit code tells all the same */

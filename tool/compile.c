@@ -99,13 +99,24 @@ static bool has_static_runtime(const char *nvcc) {
 /* ------------------------------------------------------------------ words of a command */
 
 typedef struct words {
-  char *word[256];
+  char *word[256]; /* each of them this one's own */
   size_t n;
 } words;
 
-static void add(words *w, char *word) {
+static void add_own(words *w, char *word) {
   if (w->n + 1 < sizeof w->word / sizeof *w->word)
     w->word[w->n++] = word;
+  else
+    free(word);
+}
+
+static void add(words *w, const char *word) {
+  add_own(w, tool_format("%s", word));
+}
+
+static void drop(words *w) {
+  while (w->n > 0)
+    free(w->word[--w->n]);
 }
 
 /* The words of --cflags, with a shell's quotes and backslash; nothing is expanded. */
@@ -122,7 +133,7 @@ static bool add_flags(words *w, const char *text) {
       }
       if (inside) {
         *to = 0;
-        add(w, tool_format("%s", word));
+        add(w, word);
       }
       to = word;
       inside = false;
@@ -155,13 +166,12 @@ static bool names_target(const words *w) {
 static void add_includes(words *w) {
   char *header = tool_format("%s/../include/muster.h", tool_folder() ? tool_folder() : "");
   if (access(header, R_OK) == 0)
-    add(w, tool_format("-I%s/../include", tool_folder()));
+    add_own(w, tool_format("-I%s/../include", tool_folder()));
   free(header);
 }
 
-static int compile(const char *file, tool_artifact what, const tool_options *o, const char *folder,
+static int compile(const char *file, tool_artifact what, const tool_options *o, const char *folder, words *w,
                    char **made) {
-  words w = {.n = 0};
   bool plain_c = tool_has_suffix(file, ".c");
   char *compiler = plain_c ? find_clang() : find_nvcc();
   if (!compiler && what == TOOL_MODULE && !plain_c) { /* kernels that are C as well need no nvcc */
@@ -178,36 +188,36 @@ static int compile(const char *file, tool_artifact what, const tool_options *o, 
                       what == TOOL_EXECUTABLE ? "program"
                       : plain_c               ? "module.ptx"
                                               : "module.fatbin");
-  add(&w, compiler);
-  if (o->cflags && !add_flags(&w, o->cflags))
+  add_own(w, compiler);
+  if (o->cflags && !add_flags(w, o->cflags))
     return TOOL_USAGE;
-  bool target = names_target(&w);
+  bool target = names_target(w);
   unsigned sm = o->gpu ? tool_profile_sm(o->gpu) : 0;
-  add_includes(&w);
+  add_includes(w);
   if (plain_c) {
     static const char *const fixed[] = {
         "-x", "c", "-std=gnu11", "--target=nvptx64-nvidia-cuda", "-O2", "-gline-directives-only", "-S"};
     for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
-      add(&w, (char *)fixed[i]);
+      add(w, fixed[i]);
     if (!target) {
-      add(&w, tool_format("-march=sm_%u", sm ? sm : 75));
+      add_own(w, tool_format("-march=sm_%u", sm ? sm : 75));
       static const char *const isa[] = {"-Xclang", "-target-feature", "-Xclang", "+ptx78"};
       for (unsigned i = 0; i < 4 && sm <= 90; i++)
-        add(&w, (char *)isa[i]);
+        add(w, isa[i]);
     }
   } else {
-    add(&w, (char *)"-lineinfo");
+    add(w, "-lineinfo");
     if (what == TOOL_MODULE)
-      add(&w, (char *)"-fatbin");
+      add(w, "-fatbin");
     else if (!has_static_runtime(compiler))
-      add(&w, (char *)"-cudart=shared");
+      add(w, "-cudart=shared");
     if (!target && sm)
-      add(&w, tool_format("-arch=sm_%u", sm));
+      add_own(w, tool_format("-arch=sm_%u", sm));
   }
-  add(&w, (char *)"-o");
-  add(&w, *made);
-  add(&w, tool_format("%s%s", file[0] == '-' ? "./" : "", file));
-  tool_child child = {.argv = w.word, .path = compiler};
+  add(w, "-o");
+  add(w, *made);
+  add_own(w, tool_format("%s%s", file[0] == '-' ? "./" : "", file));
+  tool_child child = {.argv = w->word, .path = compiler};
   int code = tool_parent_run(&child, o);
   if (code == 0)
     return TOOL_OK;
@@ -230,7 +240,9 @@ int tool_compile(const char *file, tool_artifact what, const tool_options *o, ch
     free(folder);
     return TOOL_OURS;
   }
-  int code = compile(file, what, o, folder, made);
+  words w = {.n = 0};
+  int code = compile(file, what, o, folder, &w, made);
+  drop(&w);
   if (code != TOOL_OK) {
     char *inside = *made ? *made : tool_format("%s/none", folder);
     tool_compile_clean(inside);

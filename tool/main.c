@@ -49,11 +49,12 @@ int main(int argc, char **argv) {
   }
   tool_options options;
   int code = tool_options_parse(command, argc - 2, argv + 2, &options);
-  if (code != TOOL_OK)
-    return code;
-  if (options.help) {
+  if (code == TOOL_OK && options.help) {
     tool_help_command(command);
-    return fflush(stdout) == 0 ? TOOL_OK : TOOL_OURS;
+    code = fflush(stdout) == 0 ? TOOL_OK : TOOL_OURS;
+  } else if (code == TOOL_OK) {
+    code = dispatch(command, &options);
   }
-  return dispatch(command, &options);
+  tool_options_free(&options);
+  return code;
 }

@@ -220,6 +220,16 @@ int tool_options_parse(tool_command command, int argc, char **argv, tool_options
   return TOOL_OK;
 }
 
+void tool_options_free(tool_options *o) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (rows[i].kind == LIST) {
+      tool_list *list = (tool_list *)((char *)o + rows[i].value);
+      free(list->items);
+      free(list->words);
+      *list = (tool_list){0};
+    }
+}
+
 /* A value as MUSTER_OPTIONS carries it: what would end a word there is written as %XX. */
 static char *escape(const char *value) {
   char *out = tool_alloc(strlen(value) * 3 + 1), *to = out;

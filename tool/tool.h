@@ -82,6 +82,7 @@ typedef struct tool_options {
 
 /* Parses the words behind the command's name. TOOL_OK, or TOOL_USAGE having said why. */
 int tool_options_parse(tool_command command, int argc, char **argv, tool_options *out);
+void tool_options_free(tool_options *o); /* also after a parse that failed */
 /* The options of the device as MUSTER_OPTIONS holds them: "run --gpu=h200 --seed=3". */
 char *tool_options_for_device(const tool_options *o);
 /* The options that decide what a run does, as a shell takes them: "muster check --gpu h200". */

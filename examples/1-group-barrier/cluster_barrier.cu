@@ -32,7 +32,7 @@ __device__ static inline void wait_all(unsigned *barriers, int hardware) {
 
 // Each thread takes what the same thread of the next block holds and mixes it with its own. The two halves of
 // CELLS take turns, so that one barrier a round is enough.
-__global__ void exchange(unsigned *cells, unsigned *barriers, unsigned rounds, int hardware) {
+TOUR_C __global__ void exchange(unsigned *cells, unsigned *barriers, unsigned rounds, int hardware) {
   const unsigned cluster = gridDim.x * blockDim.x, all = cluster * gridDim.y;
   const unsigned mine = blockIdx.x * blockDim.x + threadIdx.x, theirs = (mine + blockDim.x) % cluster;
   for (unsigned round = 0; round < rounds; round++) {
@@ -43,7 +43,7 @@ __global__ void exchange(unsigned *cells, unsigned *barriers, unsigned rounds, i
   }
 }
 
-__global__ void barriers_only(unsigned *barriers, int repeats, int hardware) {
+TOUR_C __global__ void barriers_only(unsigned *barriers, int repeats, int hardware) {
   for (int i = 0; i < repeats; i++)
     wait_all(barriers, hardware);
 }

@@ -41,8 +41,9 @@ __device__ static inline void update(unsigned *to, const unsigned *from, unsigne
 // Step: every word becomes three times the word half a row away, less the row's sum. Steps alternate between
 // two buffers (ROWS holds both) and between two sets of partial sums, so that one barrier a step is enough.
 // gridDim.x blocks work on a row, gridDim.y rows are in work at once.
-__global__ void __launch_bounds__(THREADS) normalise(unsigned *rows, unsigned count, unsigned words,
-                                                     unsigned steps, unsigned *partials, unsigned *barriers) {
+TOUR_C __global__ void __launch_bounds__(THREADS)
+    normalise(unsigned *rows, unsigned count, unsigned words, unsigned steps, unsigned *partials,
+              unsigned *barriers) {
   __shared__ unsigned warp_sums[WARPS];
   const unsigned blocks = gridDim.x, first = blockIdx.x * THREADS + threadIdx.x, stride = blocks * THREADS;
   unsigned turn = 0;

@@ -16,7 +16,7 @@ static __device__ __forceinline__ void spin(int cycles) {
 
 // A thread's source sits a warp and a lane further on, so that the first warp's values are read by a later
 // one.
-__global__ void exchange(const unsigned *in, unsigned *out, int rounds, int slow_cycles) {
+TOUR_C __global__ void exchange(const unsigned *in, unsigned *out, int rounds, int slow_cycles) {
   __shared__ unsigned tile[2][BLOCK_MAX];
   int t = threadIdx.x, source = (t + 33) % blockDim.x;
   unsigned value = in[t];
@@ -31,7 +31,7 @@ __global__ void exchange(const unsigned *in, unsigned *out, int rounds, int slow
   out[t] = value;
 }
 
-__global__ void barriers(long long *cycles, int rounds) {
+TOUR_C __global__ void barriers(long long *cycles, int rounds) {
   __syncthreads();
   long long start = clock64();
   for (int r = 0; r < rounds; r++)
@@ -40,7 +40,7 @@ __global__ void barriers(long long *cycles, int rounds) {
     *cycles = clock64() - start;
 }
 
-__global__ void barriers_slow_warp(long long *cycles, int rounds) {
+TOUR_C __global__ void barriers_slow_warp(long long *cycles, int rounds) {
   __syncthreads();
   long long start = clock64();
   for (int r = 0; r < rounds; r++) {
@@ -52,7 +52,7 @@ __global__ void barriers_slow_warp(long long *cycles, int rounds) {
     *cycles = clock64() - start;
 }
 
-__global__ void loads(const unsigned *in, unsigned *out, long long *cycles, int count) {
+TOUR_C __global__ void loads(const unsigned *in, unsigned *out, long long *cycles, int count) {
   long long start = clock64();
   unsigned sum = 0;
 #pragma unroll 8
@@ -65,7 +65,7 @@ __global__ void loads(const unsigned *in, unsigned *out, long long *cycles, int 
 
 // The same sums, each load over before its barrier. A thread reads its own element only: the barrier is there
 // for its price alone.
-__global__ void loads_barriers(const unsigned *in, unsigned *out, long long *cycles, int count) {
+TOUR_C __global__ void loads_barriers(const unsigned *in, unsigned *out, long long *cycles, int count) {
   __shared__ unsigned tile[BLOCK_MAX];
   long long start = clock64();
   unsigned sum = 0;

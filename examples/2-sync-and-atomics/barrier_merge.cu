@@ -9,7 +9,7 @@
 
 enum { BLOCK_MAX = 256 };
 
-__global__ void two_barriers(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void two_barriers(const unsigned *in, unsigned *out, int rounds) {
   __shared__ unsigned tile[BLOCK_MAX];
   int t = threadIdx.x, last = blockDim.x - 1, i = blockIdx.x * blockDim.x + t;
   unsigned value = in[i];
@@ -23,7 +23,7 @@ __global__ void two_barriers(const unsigned *in, unsigned *out, int rounds) {
   out[i] = value;
 }
 
-__global__ void one_barrier(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void one_barrier(const unsigned *in, unsigned *out, int rounds) {
   __shared__ unsigned tile[2][BLOCK_MAX];
   int t = threadIdx.x, last = blockDim.x - 1, i = blockIdx.x * blockDim.x + t;
   unsigned value = in[i];

@@ -10,7 +10,7 @@
 enum { BLOCK_MAX = 256 };
 
 // Half of the threads work in the branch; all of them meet behind it.
-__global__ void work_in_branch(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void work_in_branch(const unsigned *in, unsigned *out, int rounds) {
   __shared__ unsigned pairs[(BLOCK_MAX + 1) / 2];
   int t = threadIdx.x, last = blockDim.x - 1, half = (blockDim.x + 1) / 2;
   const unsigned *mine = in + blockIdx.x * blockDim.x;
@@ -27,7 +27,7 @@ __global__ void work_in_branch(const unsigned *in, unsigned *out, int rounds) {
 }
 
 // Thread i walks list i, data[start[i]] to data[start[i + 1] - 1], and adds up what its neighbour holds.
-__global__ void unequal_lists(const int *start, const unsigned *data, unsigned *out, int n) {
+TOUR_C __global__ void unequal_lists(const int *start, const unsigned *data, unsigned *out, int n) {
   __shared__ unsigned tile[BLOCK_MAX];
   __shared__ int longest;
   int t = threadIdx.x, threads = blockDim.x, i = blockIdx.x * blockDim.x + t;

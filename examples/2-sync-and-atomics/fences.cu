@@ -60,37 +60,37 @@ static __device__ __forceinline__ void receive(channel *c, unsigned *to, int rou
   }
 }
 
-__global__ void between_warps(channel *c, const unsigned *from, unsigned *to, int rounds) {
+TOUR_C __global__ void between_warps(channel *c, const unsigned *from, unsigned *to, int rounds) {
   if (threadIdx.x == 0)
     send(c, from, rounds, BLOCK_SCOPE);
   if (threadIdx.x == WARP)
     receive(c, to, rounds, BLOCK_SCOPE);
 }
 
-__global__ void between_blocks(channel *c, const unsigned *from, unsigned *to, int rounds) {
+TOUR_C __global__ void between_blocks(channel *c, const unsigned *from, unsigned *to, int rounds) {
   if (blockIdx.x == 0)
     send(c, from, rounds, DEVICE_SCOPE);
   else
     receive(c, to, rounds, DEVICE_SCOPE);
 }
 
-__global__ void send_outside(channel *c, const unsigned *from, int rounds) {
+TOUR_C __global__ void send_outside(channel *c, const unsigned *from, int rounds) {
   send(c, from, rounds, SYSTEM_SCOPE);
 }
 
-__global__ void receive_outside(channel *c, unsigned *to, int rounds) {
+TOUR_C __global__ void receive_outside(channel *c, unsigned *to, int rounds) {
   receive(c, to, rounds, SYSTEM_SCOPE);
 }
 
 // What a fence costs: one thread, one step after the other. The loop's end hangs on the value, which stays 0,
 // so that a load is over before the next step begins; stores go to the word beside it.
-#define TIMED(name, step)                                           \
-  __global__ void name(unsigned *word, unsigned *out, int rounds) { \
-    unsigned value = *word;                                         \
-    for (int r = 0; r < rounds && value == 0; r++) {                \
-      step;                                                         \
-    }                                                               \
-    *out = value;                                                   \
+#define TIMED(name, step)                                                  \
+  TOUR_C __global__ void name(unsigned *word, unsigned *out, int rounds) { \
+    unsigned value = *word;                                                \
+    for (int r = 0; r < rounds && value == 0; r++) {                       \
+      step;                                                                \
+    }                                                                      \
+    *out = value;                                                          \
   }
 TIMED(store_alone, *(volatile unsigned *)(word + 1) = r)
 TIMED(store_block, word[1] = r; __threadfence_block())
@@ -103,14 +103,15 @@ TIMED(device_load, __threadfence(); value = *word)
 
 #ifdef TOUR_HOST
 
-#define HOST_DEADLINE_SECONDS 8.0
-
 // The CPU's half of the bargain.
 static int host_reaches(const volatile unsigned *counter, unsigned value) {
-  double start = tour_seconds();
-  while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) != value)
-    if (tour_seconds() - start > HOST_DEADLINE_SECONDS)
+  double start = tour_seconds(), waited;
+  while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) != value) {
+    waited = tour_seconds() - start;
+    if (waited > tour_deadline())
       return 0;
+    tour_wait(waited);
+  }
   return 1;
 }
 

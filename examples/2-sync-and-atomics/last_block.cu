@@ -23,7 +23,7 @@ static __device__ float block_sum(float value) {
   return sums[0];
 }
 
-__global__ void last_block_sum(const float *in, int n, float *partial, unsigned *ticket, float *out) {
+TOUR_C __global__ void last_block_sum(const float *in, int n, float *partial, unsigned *ticket, float *out) {
   __shared__ bool is_last;
   int t = threadIdx.x, threads = gridDim.x * blockDim.x;
 

@@ -8,7 +8,7 @@
 
 enum { BLOCK_MAX = 256 };
 
-__global__ void stencil(const float *in, float *out, int n) {
+TOUR_C __global__ void stencil(const float *in, float *out, int n) {
   __shared__ float tile[BLOCK_MAX + 2];
   int t = threadIdx.x, last = blockDim.x - 1, i = blockIdx.x * blockDim.x + t;
 

@@ -19,7 +19,7 @@ static __device__ __forceinline__ void stagger(unsigned x) {
 }
 
 // Row 1: through shared memory.
-__global__ void through_shared(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void through_shared(const unsigned *in, unsigned *out, int rounds) {
   __shared__ unsigned tile[BLOCK];
   int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
   unsigned value = in[i];
@@ -35,7 +35,7 @@ __global__ void through_shared(const unsigned *in, unsigned *out, int rounds) {
 }
 
 // Row 2: a shuffle needs nothing before or after it.
-__global__ void by_shuffle(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void by_shuffle(const unsigned *in, unsigned *out, int rounds) {
   int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
   unsigned value = in[i];
   for (int r = 0; r < rounds; r++) {
@@ -46,7 +46,7 @@ __global__ void by_shuffle(const unsigned *in, unsigned *out, int rounds) {
 }
 
 // Row 3: so does a vote.
-__global__ void by_vote(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void by_vote(const unsigned *in, unsigned *out, int rounds) {
   int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
   unsigned value = in[i];
   for (int r = 0; r < rounds; r++) {
@@ -60,7 +60,7 @@ __global__ void by_vote(const unsigned *in, unsigned *out, int rounds) {
 }
 
 // Row 4: a reduction loop of shuffles; the last one hands lane 0's sum to all.
-__global__ void by_reduction(const unsigned *in, unsigned *out, int rounds) {
+TOUR_C __global__ void by_reduction(const unsigned *in, unsigned *out, int rounds) {
   int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
   unsigned value = in[i];
   for (int r = 0; r < rounds; r++) {
@@ -74,7 +74,7 @@ __global__ void by_reduction(const unsigned *in, unsigned *out, int rounds) {
 }
 
 // The first LANES lanes of each warp pass values round; the others go their own way and are not waited for.
-__global__ void part_of_warp(const unsigned *in, unsigned *out, int rounds, int lanes) {
+TOUR_C __global__ void part_of_warp(const unsigned *in, unsigned *out, int rounds, int lanes) {
   __shared__ unsigned tile[BLOCK];
   int t = threadIdx.x, lane = t % 32, i = blockIdx.x * BLOCK + t;
   unsigned mask = ALL_LANES >> (32 - lanes);
@@ -95,7 +95,7 @@ __global__ void part_of_warp(const unsigned *in, unsigned *out, int rounds, int 
 }
 
 // One warp, what lane 0 sees.
-__global__ void time_syncwarp(long long *cycles, unsigned *out, int rounds) {
+TOUR_C __global__ void time_syncwarp(long long *cycles, unsigned *out, int rounds) {
   long long start = clock64();
   for (int r = 0; r < rounds; r++)
     __syncwarp();
@@ -107,7 +107,7 @@ __global__ void time_syncwarp(long long *cycles, unsigned *out, int rounds) {
 }
 
 // Each shuffle waits for the value of the one before.
-__global__ void time_shuffle(long long *cycles, unsigned *out, int rounds) {
+TOUR_C __global__ void time_shuffle(long long *cycles, unsigned *out, int rounds) {
   unsigned value = threadIdx.x, source = (threadIdx.x + 1) % 32;
   long long start = clock64();
   for (int r = 0; r < rounds; r++)

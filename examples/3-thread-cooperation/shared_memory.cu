@@ -10,7 +10,7 @@ typedef unsigned long long u64;
 enum { BLOCK_MAX = 1024, LINE = 128, SHARED_CELLS = 1024 };
 
 // Every round each thread hands its value to a thread of another warp and mixes in what it is handed.
-__global__ void exchange_shared(unsigned *out, const unsigned *in, int rounds) {
+TOUR_C __global__ void exchange_shared(unsigned *out, const unsigned *in, int rounds) {
   __shared__ unsigned slot[BLOCK_MAX];
   unsigned t = threadIdx.x, from = (t + 33) % blockDim.x, block = blockIdx.x * blockDim.x;
   unsigned value = in[block + t];
@@ -24,7 +24,7 @@ __global__ void exchange_shared(unsigned *out, const unsigned *in, int rounds) {
 }
 
 // The same with slots in global memory: a block barrier orders that as well, within the block.
-__global__ void exchange_global(unsigned *out, const unsigned *in, unsigned *slots, int rounds) {
+TOUR_C __global__ void exchange_global(unsigned *out, const unsigned *in, unsigned *slots, int rounds) {
   unsigned t = threadIdx.x, from = (t + 33) % blockDim.x, block = blockIdx.x * blockDim.x;
   unsigned *slot = slots + block;
   unsigned value = in[block + t];
@@ -44,7 +44,7 @@ __host__ __device__ static u64 stop(unsigned k, unsigned places) {
 }
 
 // A stop holds the address of the next, so that a load is all there is between two.
-__global__ void link_chain(char *memory, unsigned lines, unsigned stops) {
+TOUR_C __global__ void link_chain(char *memory, unsigned lines, unsigned stops) {
   unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
   if (k < stops)
     *(u64 *)(memory + stop(k, lines) * LINE) = (u64)(memory + stop((k + 1) % stops, lines) * LINE);
@@ -62,7 +62,8 @@ CHASE(chase_l2, "ld.global.cg.u64")
 CHASE(chase_cells, "ld.shared.u64")
 
 // One thread: WARM steps first, then STEPS on the clock. The end shows that no step was skipped.
-__global__ void chase_global(u64 *end, long long *cycles, u64 at, int l1, unsigned warm, unsigned steps) {
+TOUR_C __global__ void chase_global(u64 *end, long long *cycles, u64 at, int l1, unsigned warm,
+                                    unsigned steps) {
   at = l1 ? chase_l1(at, warm) : chase_l2(at, warm);
   long long start = clock64();
   at = l1 ? chase_l1(at, steps) : chase_l2(at, steps);
@@ -70,7 +71,7 @@ __global__ void chase_global(u64 *end, long long *cycles, u64 at, int l1, unsign
   *end = at;
 }
 
-__global__ void chase_shared(u64 *end, long long *cycles, unsigned steps) {
+TOUR_C __global__ void chase_shared(u64 *end, long long *cycles, unsigned steps) {
   __shared__ u64 cell[SHARED_CELLS];
   u64 first;
   __asm__("cvta.to.shared.u64 %0, %1;" : "=l"(first) : "l"((u64)(void *)cell));

@@ -30,7 +30,8 @@ static __device__ void sum_in_loop(unsigned n) {
 
 // A sum a round; thread 0 notes it and the cycles it took. Between rounds no barrier is missing: the sum ends
 // with one, and what thread 0 reads after it, nobody else writes.
-__global__ void sum_kernel(unsigned *sums, long long *cycles, const unsigned *in, unsigned rounds, int tree) {
+TOUR_C __global__ void sum_kernel(unsigned *sums, long long *cycles, const unsigned *in, unsigned rounds,
+                                  int tree) {
   for (unsigned round = 0; round < rounds; round++) {
     unsigned job = blockIdx.x * rounds + round;
     cache[threadIdx.x] = in[job * blockDim.x + threadIdx.x];

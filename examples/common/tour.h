@@ -5,8 +5,9 @@
 // with no CUDA header (cuda_c.h); that compilation sees no host part.
 //
 // A program verifies its result against a serial reference and ends with 0 (verified), 1 (wrong result or
-// failed CUDA call), 2 (usage) or 77 (no CUDA device). With --time it also measures and prints lines
-// `figure KEY VALUE UNIT`, which ./dev gpu-bench collects.
+// failed CUDA call), 2 (usage) or 77 (no CUDA device). A kernel that runs for more than 20 seconds, or those
+// of TOUR_DEADLINE in the environment, counts as hanging: a failed call. With --time it also measures and
+// prints lines `figure KEY VALUE UNIT`, which ./dev gpu-bench collects.
 #ifndef TOUR_H
 #define TOUR_H
 
@@ -17,7 +18,7 @@
 #include "host.h"
 #endif
 
-// Kernels that a C host launches by name.
+// Kernels have their plain names, whether nvcc or clang made them: a C host launches them by those.
 #ifdef __cplusplus
 #define TOUR_C extern "C"
 #else

@@ -50,17 +50,18 @@ typedef struct {
   mu_u64 drops;   // members known to have left
   mu_u64 nonce;   // of this launch
   mu_u64 timeout_ns;
-  mu_u64 even_sum, odd_sum; // sum_after of mu_slot; no array: an index would keep it out of the registers
-  mu_u64 sums_done;
-  mu_u32 step; // arrivals an epoch at the word I look at
-  mu_u32 lane; // in the part of the block that takes part
-  mu_u32 rank, blocks, shards, copies, pause, eager;
+  mu_u64 sum, last_sum; // what the two words of `sums` showed before this one: the next to be used, the other
+  mu_u64 sums;          // how many of the epochs were sums: those do not count in `counts`
+  mu_u32 step;          // arrivals an epoch at the word I look at
+  mu_u32 lane;          // in the part of the block that takes part
+  mu_u32 rank, blocks, shards, copies, pause;
   mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
   mu_u32 staying;            // blocks less those known to have left
   mu_u32 turn;               // of the collectives
   mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
   mu_u32 system, hardware;
+  mu_u32 alone; // the first thread of a block with one word for all it does, on one device
 } mu_barrier;
 
 typedef mu_u64 mu_token; // an epoch
@@ -78,24 +79,22 @@ typedef struct {
   mu_u32 copies;                  // 1 to MU_COPIES_MAX
   mu_u32 near;                    // which copy this block looks at
   mu_u32 pause;                   // cycles between arrival and first look
-  mu_u32 eager;                   // 1: with one shard, the looks acquire
   mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
 } mu_tuning;
 
-MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid, mu_u32 threads) {
+MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
   mu_tuning t;
   t.near = mu_block() & 1;
   t.shards = t.copies = 1;
-  t.pause = t.eager = 0;
+  t.pause = 0;
   t.first_line = 0;
   t.second_line = MU_SHARDS_MAX;
-#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_, eager_) \
-  if (blocks <= most_blocks && grid <= most_grid) {                       \
-    t.shards = shards_;                                                   \
-    t.copies = copies_;                                                   \
-    t.pause = pause_;                                                     \
-    t.eager = eager_ && threads >= eager_;                                \
-    return t;                                                             \
+#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_) \
+  if (blocks <= most_blocks && grid <= most_grid) {               \
+    t.shards = shards_;                                           \
+    t.copies = copies_;                                           \
+    t.pause = pause_;                                             \
+    return t;                                                     \
   }
 #include "tuning.def"
   return t;
@@ -117,10 +116,13 @@ MU_FN mu_u32 *mu_barrier_errors(void) {
   MU_SHARED mu_u32 errors[16]; // by number of the part
   return (mu_u32 *)errors;
 }
-// STATUS of whichever thread has one, in all of them; converges.
-MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+MU_FN void mu_barrier_tell(const mu_barrier *b, mu_status status) {
   if (status)
     mu_barrier_errors()[b->part] = status;
+}
+// STATUS of whichever thread has one, in all of them; converges.
+MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+  mu_barrier_tell(b, status);
   mu_barrier_converge(b);
   return mu_barrier_errors()[b->part];
 }
@@ -151,46 +153,16 @@ MU_FN void mu_barrier_mark(mu_barrier *b) {
       mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
 }
 
-// Do we know what the words of `sums` showed before this launch? Of the sum that may be under way this
-// block's own arrival is missing. Not known: a launch with this nonce has used sums before, and was not
-// closed.
-MU_FN mu_u32 mu_barrier_sums_known(const mu_barrier *b) {
-  mu_u32 known = 1;
-  MU_ROLLED for (int i = 0; i < 2; i++) known &=
-      (mu_u32)(mu_global_load_relaxed_system_u64(&b->slot->sums[i].word) -
-               mu_global_load_relaxed_system_u64(&b->slot->sum_after[i])) < b->blocks;
-  return known;
-}
-
-// The first thread's part of opening: is the slot ours, whole, and at rest? Only the first block of a launch
-// can say, before any other may arrive: it takes the nonce, looks, notes what the sums start from, and gives
-// the nonce free for the others.
+// The first thread's part of opening: is the slot ours, whole, and at rest? Whether it is at rest only the
+// first block of a launch can say, the one that writes the nonce; and it says so of counts it read before,
+// when no other could have arrived. (A branch on what was read stands between.) So nobody waits for anybody
+// here.
 MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   mu_slot *slot = b->slot;
-  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, start_ns = 0;
-  mu_u64 owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
-  if (owner && owner != mine)
-    return MU_MISMATCH;
-  mu_u64 seen = mu_global_load_acquire_system_u64(&slot->nonce);
-  for (;;) {
-    if (seen == b->nonce)
-      return mu_global_load_relaxed_system_u64(&slot->counts[t->first_line].word) & MU_POISON ? MU_POISONED
-             : mu_barrier_sums_known(b)                                                       ? MU_OK
-                                                                                              : MU_STALE;
-    if (!(seen & MU_OPENING)) {
-      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->nonce, seen, b->nonce | MU_OPENING);
-      if (now == seen)
-        break;
-      seen = now;
-      continue;
-    }
-    seen = mu_global_load_acquire_system_u64(&slot->nonce);
-    if (!start_ns)
-      start_ns = mu_time_ns();
-    if (mu_time_ns() - start_ns > b->timeout_ns)
-      return MU_STALE; // a launch died while it opened
-  }
-  mu_u64 poison = 0, uneven = mu_global_load_relaxed_system_u64(&slot->drops);
+  mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, poison = 0;
+  mu_u64 owner = mu_global_load_relaxed_system_u64(&slot->owner);
+  mu_u64 seen = mu_global_load_relaxed_system_u64(&slot->nonce);
+  mu_u64 uneven = mu_global_load_relaxed_system_u64(&slot->drops);
   MU_ROLLED for (mu_u32 copy = 0; copy < b->copies; copy++)
       MU_ROLLED for (mu_u32 shard = 0; shard < b->shards; shard++) {
     mu_u64 count = mu_global_load_relaxed_system_u64(
@@ -198,13 +170,21 @@ MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
     poison |= count & MU_POISON;
     uneven |= count % ((b->blocks - shard + b->shards - 1) / b->shards);
   }
-  for (int i = 0; i < 2; i++)
-    mu_global_store_relaxed_system_u64(&slot->sum_after[i],
-                                       mu_global_load_relaxed_system_u64(&slot->sums[i].word));
-  if (uneven && !poison)
-    mu_barrier_mark(b);
-  mu_global_store_release_system_u64(&slot->nonce, b->nonce);
-  return poison ? MU_POISONED : uneven ? MU_STALE : MU_OK;
+  if (!owner)
+    owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
+  if (owner && owner != mine)
+    return MU_MISMATCH;
+  if (poison)
+    return MU_POISONED;
+  while (seen != b->nonce) {
+    mu_u64 now = mu_global_cas_relaxed_system_u64(&slot->nonce, seen, b->nonce);
+    if (now == seen && uneven) {
+      mu_barrier_mark(b);
+      return MU_STALE;
+    }
+    seen = now == seen ? b->nonce : now;
+  }
+  return MU_OK;
 }
 
 // Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
@@ -217,7 +197,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->rank = g->rank;
   b->blocks = b->staying = g->blocks;
   b->timeout_ns = MU_TIMEOUT_NS;
-  b->epoch = b->drops = 0;
+  b->epoch = b->drops = b->sums = b->sum = b->last_sum = b->alone = 0;
   b->hardware = g->hardware && !part;
   b->nonce = nonce;
   if (lane == 0)
@@ -233,9 +213,9 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->copies = threads < t->copies ? 1 : t->copies;
   b->hands = b->copies > b->shards ? b->copies : b->shards;
   b->pause = t->pause;
-  b->eager = t->eager;
   b->brief = MU_BRIEF_ENOUGH;
   b->system = g->devices > 1;
+  b->alone = lane == 0 && b->hands == 1 && !b->system;
   mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
   b->slot = slot;
   mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
@@ -252,15 +232,11 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
   b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
-  mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
-  b->sums_done = 0;
-  b->even_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[0]);
-  b->odd_sum = mu_global_load_relaxed_system_u64(&slot->sum_after[1]);
-  return status;
+  return mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
 }
 
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), mu_block_threads());
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, 0, 0, mu_thread());
 }
@@ -269,7 +245,7 @@ MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *
 // converges them; `lane` is the thread's number among them. The block's other warps go on with other work.
 MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_group *g, mu_u32 id,
                                      mu_u32 threads, mu_u32 lane) {
-  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks(), threads);
+  mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
   return mu_barrier_open_as(b, workspace, g, &t, nonce, id, threads, lane);
 }
@@ -319,7 +295,7 @@ MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_global_store_release_system_u32(&slot->error, why);
 }
 
-// Members that dropped after epoch k arrived k times and never will again.
+// The word of a member that dropped says how often it has arrived in `counts`; it never will again.
 MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
@@ -335,7 +311,7 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   }
   b->drops = drops;
   b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
-  b->target = b->offset + b->epoch * b->step + arrived;
+  b->target = b->offset + (b->epoch - b->sums) * b->step + arrived;
 }
 
 // What a waiting lane does now and then: rest a little (a wait that has lasted 20 us can spare half of one;
@@ -351,7 +327,12 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   mu_u32 foreign = mu_global_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
   if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
     return MU_OK;
-  // Too late, unless the last arrival comes just now: then it finds no poison, or the poison finds it.
+  return foreign ? MU_FOREIGN : MU_TIMEOUT;
+}
+
+// The wait for `counts` has to stop, unless the last arrival comes just now: then it finds no poison, or the
+// poison finds it.
+MU_FN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
   mu_u32 lost = 0;
   mu_u64 seen = mu_barrier_load(b, b->look);
   while (seen < b->target && !lost) {
@@ -361,7 +342,6 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   }
   if (mu_barrier_all(b, !lost))
     return MU_OK; // complete, or poisoned by somebody else: the next look tells
-  mu_status why = foreign ? MU_FOREIGN : MU_TIMEOUT;
   if (b->lane == 0)
     mu_barrier_poison(b, why);
   return why;
@@ -378,54 +358,73 @@ MU_FN void mu_barrier_pause(const mu_barrier *b) {
   }
 }
 MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
-  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief < MU_BRIEF_ENOUGH ? b->brief + 1 : MU_BRIEF_ENOUGH;
+  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief + 1;
 }
 
-// A wait ended by what was SEEN.
-MU_FN mu_status mu_barrier_end(const mu_barrier *b, mu_u64 seen) {
-  if (!(seen & MU_POISON))
-    return MU_OK;
-  mu_barrier_show(b);
-  return MU_POISONED;
-}
+// What a long wait may find out: that members have left.
+typedef struct {
+  mu_u64 target, drops;
+  mu_u32 step, staying;
+} mu_count;
 
-// The looking lanes' wait. The acquire comes once, after the look that succeeds; its value is not waited for.
-// Eager: the first looks are acquires themselves.
-MU_FN mu_status mu_barrier_watch(mu_barrier *b, mu_u32 acquire) {
-  mu_u32 looks = 0;
-  mu_u64 start_ns = 0, seen;
-  if (b->shards == 1 && acquire && b->eager) {
-    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
-      seen = mu_barrier_load_acquire(b, b->look);
-      if (seen >= b->target) {
-        mu_barrier_learn(b, looks);
-        return mu_barrier_end(b, seen);
-      }
-    }
-  } else if (b->shards == 1) { // without a vote
-    _Pragma("unroll 4") for (; looks < MU_LOOKS_TRUST - 1; looks++) {
-      seen = mu_barrier_load(b, b->look);
-      if (seen >= b->target)
-        goto complete;
-    }
-  }
-  for (;;) {
-    seen = mu_barrier_load(b, b->look);
-    if (mu_barrier_all(b, seen >= b->target)) // poison is the top bit, so it ends the wait too
+// The rest of a wait that is not over after MU_LOOKS_TRUST looks. Takes a copy of the hold and gives back
+// what has changed, so that the hold need not lie in memory.
+MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
+  mu_status status = MU_OK;
+  mu_u64 start_ns = mu_time_ns(), seen;
+  for (mu_u32 looks = 0;; looks++) {
+    if (looks % MU_LOOKS_TRUST == 0 && (status = mu_barrier_doubt(&b, start_ns)) &&
+        (status = mu_barrier_give_up(&b, status)))
       break;
-    if (++looks % MU_LOOKS_TRUST == 0) {
-      if (!start_ns)
-        start_ns = mu_time_ns();
-      mu_status status = mu_barrier_doubt(b, start_ns);
-      if (status)
-        return status;
+    seen = mu_barrier_load(&b, b.look);
+    if (!mu_barrier_all(&b, seen >= b.target))
+      continue;
+    if (acquire)
+      (void)mu_barrier_load_acquire(&b, b.look);
+    if (seen & MU_POISON) {
+      mu_barrier_show(&b);
+      status = MU_POISONED;
+    }
+    break;
+  }
+  mu_barrier_tell(&b, status);
+  mu_count count = {b.target, b.drops, b.step, b.staying};
+  return count;
+}
+
+MU_FN void mu_barrier_count(mu_barrier *b, mu_count count) {
+  b->target = count.target;
+  b->drops = count.drops;
+  b->step = count.step;
+  b->staying = count.staying;
+  b->brief = 0;
+}
+
+// The looking lanes' wait; ALONE (a constant) is b->alone. The acquire comes once, after the look that
+// succeeds; its value is not waited for. Poison is the top bit, so it ends the wait too. What stands between
+// the look that succeeds and the block's closing barrier is waited for by all blocks in every barrier: so
+// errors are told here, and nothing is returned.
+MU_FN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
+  mu_u64 seen;
+  mu_u32 looks = 0;
+  MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
+    seen = alone ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
+    if (alone ? seen >= b->target : mu_barrier_all(b, seen >= b->target)) {
+      if (alone)
+        (void)mu_global_load_acquire_device_u64(b->look);
+      else if (acquire)
+        (void)mu_barrier_load_acquire(b, b->look);
+      goto complete;
     }
   }
+  mu_barrier_count(b, mu_barrier_watch_on(*b, acquire));
+  return;
 complete:
-  if (acquire)
-    (void)mu_barrier_load_acquire(b, b->look);
   mu_barrier_learn(b, looks);
-  return mu_barrier_end(b, seen);
+  if (MU_SELDOM((mu_s64)seen < 0)) {
+    mu_barrier_show(b);
+    mu_barrier_tell(b, MU_POISONED);
+  }
 }
 
 // Converges, then says in every copy that this block has come.
@@ -453,7 +452,6 @@ MU_FN mu_token mu_barrier_arrive(mu_barrier *b) {
 
 // Waits until the whole group has arrived, at most timeout_ns.
 MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
-  mu_status status = MU_OK;
   if (token != b->epoch)
     return MU_OK; // of an earlier epoch, which was complete before this block arrived again
 #if MU_HAS_CLUSTER
@@ -463,13 +461,12 @@ MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
   }
 #endif
   if (b->lane < b->shards)
-    status = mu_barrier_watch(b, 1);
-  return mu_barrier_finish(b, status);
+    mu_barrier_watch(b, 1, 0);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // Both at once.
 MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
-  mu_status status = MU_OK;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
     mu_cluster_arrive();
@@ -480,20 +477,23 @@ MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
   b->epoch++;
   b->target += b->step;
   mu_barrier_converge(b);
-  if (b->lane < b->hands) { // one branch for both: each costs the warp some cycles
+  if (b->alone) {
+    mu_global_red_add_release_device_u64(b->arrive, 1);
+    mu_barrier_pause(b);
+    mu_barrier_watch(b, 1, 1);
+  } else if (MU_SELDOM(b->lane < b->hands && (b->hands > 1 || b->system))) {
     if (b->lane < b->copies)
       mu_barrier_add_release(b, b->arrive, 1);
     if (b->lane < b->shards) {
       mu_barrier_pause(b);
-      status = mu_barrier_watch(b, 1);
+      mu_barrier_watch(b, 1, 0);
     }
   }
-  return mu_barrier_finish(b, status);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // Only a meeting: orders nothing between blocks, within the block as a block barrier does.
 MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
-  mu_status status = MU_OK;
   b->epoch++;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
@@ -512,9 +512,9 @@ MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
   }
   if (b->lane < b->shards) {
     mu_barrier_pause(b);
-    status = mu_barrier_watch(b, 0);
+    mu_barrier_watch(b, 0, 0);
   }
-  return mu_barrier_finish(b, status);
+  return mu_barrier_finish(b, MU_OK);
 }
 
 // One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be
@@ -571,74 +571,163 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 #endif
   mu_barrier_converge(b);
   if (b->lane == 0)
-    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b) | MU_DROPPED);
+    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank,
+                                       (mu_barrier_sign(b) - b->sums) | MU_DROPPED);
   if (b->lane < b->copies)
     mu_barrier_add_release(b, b->arrive, 1);
   if (b->lane == 0)
     mu_global_red_add_release_system_u64(&b->slot->drops, 1);
 }
 
-// A barrier that brings the sum of one number a block. The number travels in the high half of the arrival, so
-// it costs nothing; two words take turns, so that a block that is ahead cannot spoil the sum of one that
-// still reads it. Not for hardware clusters (MU_MISMATCH). `value` counts in the part's first thread.
-MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
-  MU_SHARED mu_u64 result[16]; // by number of the part
-  mu_status status = MU_OK;
-  mu_u32 turn = b->sums_done & 1, looks = 0;
-  mu_u64 before = turn ? b->odd_sum : b->even_sum, start_ns = 0, seen;
-  mu_u64 *word = &b->slot->sums[turn].word;
+// What is left of a long wait for a sum: as mu_barrier_watch_on, but these words have no room for poison, so
+// a look at `counts` has to tell of it.
+typedef struct {
+  mu_count count;
+  mu_u64 seen;
+} mu_sum_seen;
+MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu_u32 acquire) {
+  mu_status status = MU_OK, why = MU_OK;
+  mu_u64 start_ns = mu_time_ns(), seen = b.sum;
+  for (mu_u32 looks = 0;; looks++) {
+    if (looks % MU_LOOKS_TRUST == 0) {
+      why = mu_barrier_doubt(&b, start_ns);
+      if (!mu_barrier_all(&b, !(mu_barrier_load(&b, b.look) & MU_POISON))) {
+        mu_barrier_show(&b);
+        status = MU_POISONED;
+        break;
+      }
+    }
+    seen = mu_barrier_load(&b, word);
+    if (mu_barrier_all(&b, (mu_u32)(seen - b.sum) >= b.staying)) {
+      if (acquire)
+        (void)mu_barrier_load_acquire(&b, word);
+      break;
+    }
+    if (why) {
+      status = why;
+      if (b.lane == 0)
+        mu_barrier_poison(&b, why);
+      break;
+    }
+  }
+  mu_barrier_tell(&b, status);
+  mu_sum_seen end = {{b.target, b.drops, b.step, b.staying}, seen};
+  return end;
+}
+
+// The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. ALONE as in
+// mu_barrier_watch.
+MU_FN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 alone) {
+  mu_u64 mine = (mu_u64)value << 32 | 1, seen;
+  mu_u32 looks = 0;
+  if (alone || b->lane == 0) {
+    if (ordered)
+      alone ? mu_global_red_add_release_device_u64(word, mine) : mu_barrier_add_release(b, word, mine);
+    else if (alone || !b->system)
+      mu_global_red_add_relaxed_device_u64(word, mine);
+    else
+      mu_global_red_add_relaxed_system_u64(word, mine);
+  }
+  mu_barrier_pause(b);
+  MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
+    seen = alone ? mu_global_load_relaxed_device_u64(word) : mu_barrier_load(b, word);
+    mu_u32 open = (mu_u32)(seen - b->sum) < b->staying;
+    if (alone ? !open : mu_barrier_all(b, !open)) {
+      if (ordered)
+        (void)(alone ? mu_global_load_acquire_device_u64(word) : mu_barrier_load_acquire(b, word));
+      mu_barrier_learn(b, looks);
+      b->last_sum = seen;
+      return;
+    }
+  }
+  mu_sum_seen end = mu_barrier_watch_sum_on(*b, word, ordered);
+  mu_barrier_count(b, end.count);
+  b->last_sum = end.seen;
+}
+
+// Before the first sum of a launch: what do the words of `sums` start from? The first block that comes here,
+// and before any can arrive, notes it; the others wait for that. A launch with this nonce that has used sums
+// before, and was not closed, leaves nobody who knows (of a sum that is under way this block's own arrival is
+// missing).
+MU_COLD mu_status mu_barrier_open_sums(mu_slot *slot, mu_u64 nonce, mu_u32 blocks, mu_u64 timeout_ns) {
+  mu_u64 start_ns = 0, seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
+  mu_u32 known = 1;
+  while (seen != nonce) {
+    if (!(seen & MU_OPENING)) {
+      mu_u64 now = mu_global_cas_acquire_system_u64(&slot->sum_nonce, seen, nonce | MU_OPENING);
+      if (now == seen) {
+        for (int i = 0; i < 2; i++)
+          mu_global_store_relaxed_system_u64(&slot->sum_after[i],
+                                             mu_global_load_relaxed_system_u64(&slot->sums[i].word));
+        mu_global_store_release_system_u64(&slot->sum_nonce, nonce);
+        return MU_OK;
+      }
+    } else if (!start_ns) {
+      start_ns = mu_time_ns();
+    } else if (mu_time_ns() - start_ns > timeout_ns) {
+      return MU_STALE; // a launch died while it noted
+    }
+    seen = mu_global_load_acquire_system_u64(&slot->sum_nonce);
+  }
+  for (int i = 0; i < 2; i++)
+    known &= (mu_u32)(mu_global_load_relaxed_system_u64(&slot->sums[i].word) -
+                      mu_global_load_relaxed_system_u64(&slot->sum_after[i])) < blocks;
+  return known ? MU_OK : MU_STALE;
+}
+
+// A meeting that brings the sum of one number a block: the number is the high half of the arrival, so it
+// costs nothing. Such arrivals have words of their own, which take turns, so that a block that is ahead
+// cannot spoil the sum of one that still reads it.
+MU_FN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 ordered) {
+  MU_SHARED mu_u32 sums[16]; // by number of the part
   *sum = 0;
   if (b->hardware)
     return MU_MISMATCH;
-  b->epoch++;
-  b->target += b->step;
-  mu_barrier_converge(b);
-  if (b->lane == 0)
-    mu_barrier_add_release(b, word, (mu_u64)value << 32 | 1);
-  if (b->lane < b->copies) // so that plain barriers and deadlines know of this one; nobody waits for it here
-    mu_global_red_add_relaxed_system_u64(b->arrive, 1);
-  if (b->lane < b->shards) {
-    mu_barrier_pause(b);
-    for (;;) {
-      seen = mu_barrier_load(b, word) - before;
-      if (mu_barrier_all(b, (mu_u32)seen >= b->staying))
-        break;
-      if (++looks % MU_LOOKS_TRUST == 0) {
-        if (!start_ns)
-          start_ns = mu_time_ns();
-        status = mu_barrier_doubt(b, start_ns);
-        if (!status && !mu_barrier_all(b, !(mu_barrier_load(b, b->look) & MU_POISON))) {
-          mu_barrier_show(b);
-          status = MU_POISONED;
-        }
-        if (status)
-          break;
-      }
-    }
-    mu_barrier_learn(b, looks);
-    (void)mu_barrier_load_acquire(b, word); // for its order
-    if (b->lane == 0) {
-      seen += before;
-      result[b->part] = seen;
-    }
+  if (MU_SELDOM(b->sums == 0)) {
+    mu_status status = MU_OK;
+    if (b->lane == 0)
+      status = mu_barrier_open_sums(b->slot, b->nonce, b->blocks, b->timeout_ns);
+    if (mu_barrier_finish(b, status))
+      return mu_barrier_status(b);
+    b->sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[0]);
+    b->last_sum = mu_global_load_relaxed_system_u64(&b->slot->sum_after[1]);
   }
-  status = mu_barrier_finish(b, status);
-  seen = result[b->part];
-  *sum = (mu_u32)((seen - before) >> 32);
-  b->even_sum = turn ? b->even_sum : seen;
-  b->odd_sum = turn ? seen : b->odd_sum;
-  b->sums_done++;
+  mu_u64 *word = &b->slot->sums[b->sums & 1].word, before = b->sum, next = b->last_sum;
+  b->epoch++;
+  b->sums++;
+  mu_barrier_converge(b);
+  if (b->lane < b->shards) {
+    if (b->alone)
+      mu_barrier_add(b, word, value, ordered, 1);
+    else
+      mu_barrier_add(b, word, value, ordered, 0);
+    b->sum = next;
+    if (b->lane == 0)
+      sums[b->part] = (mu_u32)((b->last_sum - before) >> 32);
+  }
+  mu_status status = mu_barrier_finish(b, MU_OK);
+  *sum = sums[b->part];
   return status;
 }
 
+// A barrier that brings the sum of one number a block, for no more time. Not for hardware clusters
+// (MU_MISMATCH). `value` counts in the part's first thread.
+MU_FN mu_status mu_barrier_sync_add_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  return mu_barrier_sum(b, value, sum, 1);
+}
+// The same, as mu_barrier_sync_relaxed: orders nothing between blocks but the number itself.
+MU_FN mu_status mu_barrier_sync_add_relaxed_u32(mu_barrier *b, mu_u32 value, mu_u32 *sum) {
+  return mu_barrier_sum(b, value, sum, 0);
+}
+
 // For launches that the hardware's launch number (%gridid) may not tell apart: replays of one graph, and
-// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32 and the votes), call this
-// after the last of them; else the next launch's open says MU_STALE. Harmless otherwise. Callers: all
-// threads, like a barrier.
+// groups over several GPUs. If such a launch used sums (mu_barrier_sync_add_u32, the votes,
+// mu_collect_reduce_add_u32 and _s32), call this after the last of them; else the next launch's first sum
+// says MU_STALE. Harmless otherwise. Callers: all threads, like a barrier.
 MU_FN void mu_barrier_close(const mu_barrier *b) {
-  if (b->rank == 0 && b->lane == 0 && !b->hardware) {
-    mu_global_store_relaxed_system_u64(&b->slot->sum_after[0], b->even_sum);
-    mu_global_store_relaxed_system_u64(&b->slot->sum_after[1], b->odd_sum);
+  if (b->rank == 0 && b->lane == 0 && b->sums) {
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[b->sums & 1], b->sum);
+    mu_global_store_relaxed_system_u64(&b->slot->sum_after[~b->sums & 1], b->last_sum);
   }
 }
 

@@ -8,12 +8,15 @@
 //   mu_collect_gather_<elem>(b, value, out)               out[rank], for all ranks, in this block's memory
 //
 // op: add mul min max, and or xor for unsigned; elem: u32 s32 f32 u64 s64 f64. One value a block, that of the
-// part's first thread; a block's own reduction (block.cuh) comes before. For integer sums in a barrier that
-// orders memory too, mu_barrier_sync_add_u32 costs nothing more.
+// part's first thread; a block's own reduction (block.cuh) comes before. A sum of 32-bit integers rides in
+// the arrivals of a barrier, here of one that orders nothing (mu_barrier_sync_add_relaxed_u32); where memory
+// has to be ordered too, mu_barrier_sync_add_u32 costs no more than the barrier alone.
 //
-// A value travels with the number of its turn in one 64-bit word: whoever reads the word with the right
-// number has the value, so there is no fence and no barrier. Two sets of words take turns; nobody is ever
-// more than one turn ahead, since a turn ends only when all have written.
+// Any other value travels with the number of its turn in one 64-bit word: whoever reads the word with the
+// right number has the value, so there is no fence and no barrier. Two sets of words take turns; nobody is
+// ever more than one turn ahead, since a turn ends only when all have written. In small groups every block
+// reads every word; in larger ones that would be too many reads, so the block of rank 0 reads them all,
+// reduces, and the others read the result.
 //
 // Callers     as in barrier.cuh: all threads of the block or part, all blocks, in the same order. b is open.
 // Order       none between blocks beyond the value itself: what else a block wrote needs a barrier. Within
@@ -22,7 +25,8 @@
 // Storage     the slot's own; 8 bytes of shared memory a part.
 // Progress    as barrier.cuh; deadlines and poison too.
 // Returns     MU_OK or why not. Results are the same bits in every block, thread and run.
-// Cost        one way to the second-level cache and back: on an H200 less than a barrier (bench/README.md).
+// Cost        one way to the second-level cache and back, two for reductions in larger groups: less than a
+// barrier (bench/README.md).
 // Undefined if a member has left (mu_barrier_arrive_and_drop); for hardware clusters (MU_MISMATCH).
 #ifndef MUSTER_COLLECT_CUH
 #define MUSTER_COLLECT_CUH
@@ -32,7 +36,10 @@
 
 #if MU_DEVICE
 
-enum { MU_CELLS_AT_ONCE = 5 }; // looks on their way in each lane: 160 blocks in one go
+enum {
+  MU_CELLS_AT_ONCE = 5, // looks on their way in each lane: 160 blocks in one go
+  MU_EACH_READS = 16,   // up to so many blocks every one reads the values of all
+};
 
 // Only to be read by the threads of the part, between its barriers.
 MU_FN mu_u64 *mu_collect_words(void) {
@@ -40,7 +47,8 @@ MU_FN mu_u64 *mu_collect_words(void) {
   return (mu_u64 *)words;
 }
 
-// The members whose word does not show this turn yet. Poisons the group for them.
+// The members whose word does not show this turn yet; if all do, rank 0, which owes the result. Poisons the
+// group for them.
 MU_FN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
   mu_slot *slot = b->slot;
   mu_u32 missing = 0, first = MU_NOBODY;
@@ -52,10 +60,40 @@ MU_FN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
     }
   }
   mu_global_store_relaxed_system_u32(&slot->error_rank, b->rank);
-  mu_global_store_relaxed_system_u32(&slot->missing_count, missing);
-  mu_global_store_relaxed_system_u32(&slot->missing_rank, first);
+  mu_global_store_relaxed_system_u32(&slot->missing_count, missing ? missing : 1);
+  mu_global_store_relaxed_system_u32(&slot->missing_rank, missing ? first : 0);
   mu_global_store_relaxed_system_u64(&slot->error_epoch, b->epoch);
   mu_global_store_release_system_u32(&slot->error, MU_TIMEOUT);
+}
+
+// What waiting lanes do now and then: rest, show themselves, learn of poison, give up when their time is
+// over. LANES of the warp are in it together. Returns why to stop, or MU_OK to look again.
+MU_COLD mu_status mu_collect_doubt(mu_barrier b, mu_u32 lanes, mu_u64 start_ns) {
+  mu_tile together = mu_tile_mask(lanes);
+  mu_rest_ns(500);
+  mu_barrier_show(&b);
+  if (mu_tile_any(&together, (mu_barrier_load(&b, b.look) & MU_POISON) != 0))
+    return MU_POISONED;
+  if (!mu_tile_any(&together, mu_time_ns() - start_ns >= b.timeout_ns))
+    return MU_OK;
+  if (b.lane == 0)
+    mu_collect_blame(&b, mu_slot_cells(b.slot, b.blocks, b.turn));
+  return MU_TIMEOUT;
+}
+
+// A value as two words of this turn, or as one if its high half is 0 for certain.
+MU_FN void mu_collect_write(const mu_barrier *b, mu_u64 *low_word, mu_u64 *high_word, mu_u64 value,
+                            mu_u32 wide) {
+  mu_u64 low = value << 32 | b->turn, high = (value & 0xffffffff00000000ull) | b->turn;
+  if (b->system) {
+    mu_global_store_relaxed_system_u64(low_word, low);
+    if (wide)
+      mu_global_store_relaxed_system_u64(high_word, high);
+  } else {
+    mu_global_store_relaxed_device_u64(low_word, low);
+    if (wide)
+      mu_global_store_relaxed_device_u64(high_word, high);
+  }
 }
 
 // Begins a turn: the first thread puts this block's value where all can see it.
@@ -63,16 +101,31 @@ MU_FN void mu_collect_put(mu_barrier *b, mu_u64 value, mu_u32 wide) {
   b->turn++;
   mu_barrier_converge(b);
   if (b->lane == 0) {
-    mu_u64 *cells = mu_slot_cells(b->slot, b->blocks, b->turn) + b->rank;
-    mu_u64 low = value << 32 | b->turn, high = (value & 0xffffffff00000000ull) | b->turn;
-    if (b->system) {
-      mu_global_store_relaxed_system_u64(cells, low);
-      if (wide)
-        mu_global_store_relaxed_system_u64(cells + b->blocks, high);
-    } else {
-      mu_global_store_relaxed_device_u64(cells, low);
-      if (wide)
-        mu_global_store_relaxed_device_u64(cells + b->blocks, high);
+    mu_u64 *cell = mu_slot_cells(b->slot, b->blocks, b->turn) + b->rank;
+    mu_collect_write(b, cell, cell + b->blocks, value, wide);
+  }
+}
+
+// The first thread: waits for the result of this turn.
+MU_FN mu_status mu_collect_hear(mu_barrier *b, mu_u32 wide, mu_u64 *value) {
+  mu_u64 start_ns = 0;
+  mu_u32 looks = 1;
+  mu_barrier_pause(b);
+  for (;; looks++) {
+    mu_u64 low = mu_barrier_load(b, b->slot->results), high = b->turn;
+    if (wide)
+      high = mu_barrier_load(b, b->slot->results + 1);
+    if ((mu_u32)low == b->turn && (mu_u32)high == b->turn) {
+      mu_barrier_learn(b, looks);
+      *value = (high & 0xffffffff00000000ull) | low >> 32;
+      return MU_OK;
+    }
+    if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
+      if (!start_ns)
+        start_ns = mu_time_ns();
+      mu_status status = mu_collect_doubt(*b, 1u << mu_lane(), start_ns);
+      if (status)
+        return status;
     }
   }
 }
@@ -94,19 +147,12 @@ MU_FN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u64
     }
     if (!mu_tile_any(warp, late))
       return MU_OK;
-    if (looks % MU_LOOKS_TRUST == 0) {
-      mu_rest_ns(500);
-      mu_barrier_show(b);
-      mu_u64 now = mu_time_ns();
+    if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!*start_ns)
-        *start_ns = now;
-      if (mu_tile_any(warp, (mu_barrier_load(b, b->look) & MU_POISON) != 0))
-        return MU_POISONED;
-      if (mu_tile_any(warp, now - *start_ns >= b->timeout_ns)) {
-        if (b->lane == 0)
-          mu_collect_blame(b, cells);
-        return MU_TIMEOUT;
-      }
+        *start_ns = mu_time_ns();
+      mu_status status = mu_collect_doubt(*b, warp->mask, *start_ns);
+      if (status)
+        return status;
     }
   }
 }
@@ -154,9 +200,9 @@ MU_FN mu_tile mu_collect_warp(const mu_barrier *b) {
   status = mu_barrier_finish(b, status);
 
 // Of the ranks below `upto`, in each lane those that are equal mod 32, then a tree over the lanes. `upto` is
-// at least 1.
+// at least 1. `tell`: the others do not read the values, they wait for this block's result.
 #define MU_COLLECT_FOLD(op, elem)                                                                         \
-  MU_FN mu_status mu_collect_fold_##op##_##elem(mu_barrier *b, mu_##elem value, mu_u32 upto,              \
+  MU_FN mu_status mu_collect_fold_##op##_##elem(mu_barrier *b, mu_##elem value, mu_u32 upto, mu_u32 tell, \
                                                 mu_##elem *result) {                                      \
     mu_##elem sum = value;                                                                                \
     mu_u32 any = 0;                                                                                       \
@@ -168,21 +214,56 @@ MU_FN mu_tile mu_collect_warp(const mu_barrier *b) {
         },                                                                                                \
         mu_tile some = warp;                                                                              \
         some.size = upto < warp.size ? upto : warp.size; sum = mu_tile_tree_##op##_##elem(&some, sum);    \
-        if (b->lane == 0) words[b->part] = MU_PACK_##elem(sum);)                                          \
+        if (b->lane == 0) {                                                                               \
+          words[b->part] = MU_PACK_##elem(sum);                                                           \
+          if (tell && !status)                                                                            \
+            mu_collect_write(b, b->slot->results, b->slot->results + 1, words[b->part], MU_WIDE_##elem);  \
+        })                                                                                                \
     *result = MU_UNPACK_##elem(MU_CARRIER_##elem(words[b->part]));                                        \
     return status;                                                                                        \
   }                                                                                                       \
-  MU_FN mu_status mu_collect_reduce_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) {    \
-    return mu_collect_fold_##op##_##elem(b, value, b->blocks, result);                                    \
-  }                                                                                                       \
   MU_FN mu_status mu_collect_scan_incl_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) { \
-    return mu_collect_fold_##op##_##elem(b, value, b->rank + 1, result);                                  \
+    return mu_collect_fold_##op##_##elem(b, value, b->rank + 1, 0, result);                               \
   }                                                                                                       \
   MU_FN mu_status mu_collect_scan_excl_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem first,     \
                                                      mu_##elem *result) {                                 \
-    mu_status status = mu_collect_fold_##op##_##elem(b, value, b->rank ? b->rank : 1, result);            \
+    mu_status status = mu_collect_fold_##op##_##elem(b, value, b->rank ? b->rank : 1, 0, result);         \
     *result = b->rank ? mu_pure_##op##_##elem(first, *result) : first;                                    \
     return status;                                                                                        \
+  }
+// The two ways of reducing; every block takes the same. The order of the operations is that of the fold in
+// both.
+#define MU_COLLECT_REDUCE(op, elem)                                                                          \
+  MU_FN mu_status mu_collect_reduce_each_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) {  \
+    return mu_collect_fold_##op##_##elem(b, value, b->blocks, 0, result);                                    \
+  }                                                                                                          \
+  MU_FN mu_status mu_collect_reduce_first_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) { \
+    mu_u64 *words = mu_collect_words();                                                                      \
+    mu_status status = MU_OK;                                                                                \
+    if (b->hardware)                                                                                         \
+      return MU_MISMATCH;                                                                                    \
+    if (b->rank == 0)                                                                                        \
+      return mu_collect_fold_##op##_##elem(b, value, b->blocks, 1, result);                                  \
+    mu_collect_put(b, (mu_u64)MU_PACK_##elem(value), MU_WIDE_##elem);                                        \
+    if (b->lane == 0) {                                                                                      \
+      mu_u64 heard = 0;                                                                                      \
+      status = mu_collect_hear(b, MU_WIDE_##elem, &heard);                                                   \
+      words[b->part] = heard;                                                                                \
+    }                                                                                                        \
+    status = mu_barrier_finish(b, status);                                                                   \
+    *result = MU_UNPACK_##elem(MU_CARRIER_##elem(words[b->part]));                                           \
+    return status;                                                                                           \
+  }                                                                                                          \
+  MU_FN mu_status mu_collect_reduce_##op##_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) {       \
+    return b->blocks <= MU_EACH_READS ? mu_collect_reduce_each_##op##_##elem(b, value, result)               \
+                                      : mu_collect_reduce_first_##op##_##elem(b, value, result);             \
+  }
+#define MU_COLLECT_SUM(elem)                                                                        \
+  MU_FN mu_status mu_collect_reduce_add_##elem(mu_barrier *b, mu_##elem value, mu_##elem *result) { \
+    mu_u32 sum;                                                                                     \
+    mu_status status = mu_barrier_sync_add_relaxed_u32(b, (mu_u32)value, &sum);                     \
+    *result = (mu_##elem)sum;                                                                       \
+    return status;                                                                                  \
   }
 #define MU_COLLECT_MOVE(elem)                                                                  \
   MU_FN mu_status mu_collect_broadcast_##elem(mu_barrier *b, mu_##elem value, mu_u32 root,     \
@@ -196,10 +277,11 @@ MU_FN mu_tile mu_collect_warp(const mu_barrier *b) {
     (void)words;                                                                               \
     return status;                                                                             \
   }
+#define MU_COLLECT_OP(op, elem) MU_COLLECT_FOLD(op, elem) MU_COLLECT_REDUCE(op, elem)
 #define MU_COLLECT_ELEM(elem) \
   MU_COLLECT_FOLD(add, elem)  \
-  MU_COLLECT_FOLD(mul, elem) MU_COLLECT_FOLD(min, elem) MU_COLLECT_FOLD(max, elem) MU_COLLECT_MOVE(elem)
-#define MU_COLLECT_LOGIC(elem) MU_COLLECT_FOLD(and, elem) MU_COLLECT_FOLD(or, elem) MU_COLLECT_FOLD(xor, elem)
+  MU_COLLECT_OP(mul, elem) MU_COLLECT_OP(min, elem) MU_COLLECT_OP(max, elem) MU_COLLECT_MOVE(elem)
+#define MU_COLLECT_LOGIC(elem) MU_COLLECT_OP(and, elem) MU_COLLECT_OP(or, elem) MU_COLLECT_OP(xor, elem)
 MU_COLLECT_ELEM(u32)
 MU_COLLECT_ELEM(s32)
 MU_COLLECT_ELEM(f32)
@@ -208,16 +290,26 @@ MU_COLLECT_ELEM(s64)
 MU_COLLECT_ELEM(f64)
 MU_COLLECT_LOGIC(u32)
 MU_COLLECT_LOGIC(u64)
+MU_COLLECT_SUM(u32)
+MU_COLLECT_SUM(s32)
+MU_COLLECT_REDUCE(add, f32)
+MU_COLLECT_REDUCE(add, u64)
+MU_COLLECT_REDUCE(add, s64)
+MU_COLLECT_REDUCE(add, f64)
 
-// Am I the last block to come here? Of `blocks` blocks that call, one gets 1, in all its threads; it sees
-// what all others wrote before. The counter, zeroed once, is zero again afterwards. Callers     all threads
-// of the block.        Order  acquire and release at device scope. Progress    none needed: nobody waits.
-// Cost   one atomic that returns its value, two block barriers.
+// Am I the last of `takers` threads to come here? One of them gets 1, and sees what all others wrote before.
+// The counter, zeroed once, is zero again afterwards. Callers     one thread each.        Order  acquire and
+// release at device scope. Progress    none needed: nobody waits.
+MU_FN mu_u32 mu_ticket_take(mu_u32 *counter, mu_u32 takers) {
+  return mu_inc_acq_rel_device_u32(counter, takers - 1) == takers - 1;
+}
+// The same for whole blocks: of `blocks` blocks that call, one gets 1, in all its threads. Callers     all
+// threads of the block. Cost   one atomic that returns its value, two block barriers.
 MU_FN mu_u32 mu_ticket_last(mu_u32 *counter, mu_u32 blocks) {
   mu_u32 last = 0;
   mu_bar_sync(); // the ticket speaks for the whole block
   if (mu_thread() == 0)
-    last = mu_inc_acq_rel_device_u32(counter, blocks - 1) == blocks - 1;
+    last = mu_ticket_take(counter, blocks);
   return mu_bar_or(last);
 }
 

@@ -7,7 +7,11 @@
 //   MU_PTX      version of the PTX language the compiler writes, times 10; set it by hand for a clang that
 //               is told another one (-Xclang -target-feature -Xclang +ptx84: -DMU_PTX=84)
 //   MU_FN       in front of every function of these headers
-//   MU_HAS_x    1 where instruction x exists; where it does not, either a fall-back with the same name
+//   MU_KERNEL   in front of a kernel's name; behind it MU_BOUNDS(threads, blocks): it is launched with at
+//   most so
+//               many threads a block, of which so many blocks shall fit a multiprocessor
+//   MU_SHARED   in front of a variable in shared memory; MU_SHARED_DYNAMIC of the array whose size the launch
+//   says MU_HAS_x    1 where instruction x exists; where it does not, either a fall-back with the same name
 //               stands in its place, or the name is not declared and its use does not compile
 //
 // Compilers: nvcc (C++14 on), NVRTC, clang as CUDA with and without CUDA headers, clang as plain C11 for
@@ -23,22 +27,31 @@
 #ifndef MU_FN
 #define MU_FN __device__ static __forceinline__
 #endif
+#define MU_COLD __device__ static __noinline__ __attribute__((unused))
 #define MU_KERNEL extern "C" __global__ void
+#define MU_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define MU_SHARED static __shared__
+#define MU_SHARED_DYNAMIC extern __shared__
 #elif defined(__CUDA__)
 #define MU_DEVICE 1
 #ifndef MU_FN
 #define MU_FN __attribute__((device)) static inline __attribute__((always_inline, unused))
 #endif
+#define MU_COLD __attribute__((device, noinline, unused)) static
 #define MU_KERNEL extern "C" __attribute__((global)) void
+#define MU_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #define MU_SHARED static __attribute__((shared))
+#define MU_SHARED_DYNAMIC extern __attribute__((shared))
 #elif defined(__NVPTX__)
 #define MU_DEVICE 1
 #ifndef MU_FN
 #define MU_FN static inline __attribute__((always_inline, unused))
 #endif
+#define MU_COLD static __attribute__((noinline, unused))
 #define MU_KERNEL __attribute__((nvptx_kernel)) void
+#define MU_BOUNDS(threads, blocks) // C has no way to say it
 #define MU_SHARED static __attribute__((address_space(3)))
+#define MU_SHARED_DYNAMIC extern __attribute__((address_space(3)))
 #else
 #define MU_DEVICE 0
 #endif
@@ -83,6 +96,10 @@
 #define MU_HAS_CLUSTER (MU_ARCH >= 900) // clusters of blocks in hardware
 #define MU_HAS_B128 (MU_ARCH >= 700 && MU_PTX >= 84)        // ordered 16-byte loads and stores
 #define MU_HAS_B128_ATOMIC (MU_ARCH >= 900 && MU_PTX >= 84) // 16-byte exchange and compare-and-swap
+
+// MU_COLD is in front of a function for what seldom happens. It is called: code that is jumped over costs the
+// common way some 50 ns a barrier, since instructions then come from farther away.
+#define MU_SELDOM(condition) __builtin_expect(!!(condition), 0)
 
 // In front of a loop that is not worth unrolling.
 #define MU_ROLLED _Pragma("unroll 1")

@@ -245,6 +245,31 @@ MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
 #endif
 
+// 16 bytes of memory that nobody writes during the launch, 16-byte aligned: no order, and the compiler may
+// move it.
+MU_FN mu_b128 mu_global_read_b128(const void *address) {
+  mu_b128 value;
+  MU_ASM volatile("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(value.low),
+                  "=l"(value.high) : "l"(mu_to_global(address)));
+  return value;
+}
+// mu_shared_red_add_relaxed_block_u32 of the address that mu_to_shared gave, as 32 bits: half the work of
+// computing it, for inner loops. The second form adds where `condition` is not 0, without a branch.
+MU_FN void mu_shared_at_red_add_relaxed_block_u32(mu_u32 at, mu_u32 operand) {
+  MU_ASM volatile(MU_PTX_ATOM_relaxed("red", block) ".shared.add.u32 [%0], %1;" ::"r"(at),
+                  "r"(operand) : "memory");
+}
+MU_FN void mu_shared_at_red_add_if_relaxed_block_u32(mu_u32 at, mu_u32 operand, mu_u32 condition) {
+  MU_ASM volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p " MU_PTX_ATOM_relaxed(
+                      "red", block) ".shared.add.u32 [%0], %1;}" ::"r"(at),
+                  "r"(operand), "r"(condition) : "memory");
+}
+// A plain store of 16 bytes, 16-byte aligned.
+MU_FN void mu_global_write_b128(void *address, mu_b128 value) {
+  MU_ASM volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(mu_to_global(address)), "l"(value.low),
+                  "l"(value.high) : "memory");
+}
+
 // Barriers of the block. `bar` wants whole warps that arrive together; it is what __syncthreads is.
 MU_FN void mu_bar_sync(void) {
   MU_ASM volatile("bar.sync 0;" :: : "memory");

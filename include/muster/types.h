@@ -69,7 +69,7 @@ enum {
   MU_LINES = 2 * 8, // MU_SHARDS_MAX for each copy
 };
 #define MU_POISON 0x8000000000000000ull  // in a count: somebody gave up
-#define MU_OPENING 0x4000000000000000ull // in the nonce: the launch's first block looks at the slot
+#define MU_OPENING 0x4000000000000000ull // in sum_nonce: a block of that launch notes sum_after
 #define MU_DROPPED 0x8000000000000000ull // in a member's word: it left for good after that epoch
 
 // A word that blocks hit or poll has a line of its own.
@@ -86,10 +86,12 @@ typedef struct {
   mu_u32 error, error_rank;           // MU_TIMEOUT or MU_FOREIGN; who gave up
   mu_u32 missing_count, missing_rank; // how many were missing, and the first of them
   mu_u64 error_epoch;
-  mu_u64 sum_after[2]; // what the words of `sums` showed when the launch began
-  mu_u64 pad[8];
+  mu_u64 sum_nonce;    // the launch that used sums last
+  mu_u64 sum_after[2]; // what the words of `sums` showed when it began
+  mu_u64 results[2];   // of a collective that one member adds up: low and high half, each behind its turn
+  mu_u64 pad[5];
   mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
-  mu_line sums[2];          // low half arrivals, high half the sum that travels with them
+  mu_line sums[2];          // arrivals that bring a number: low half how many, high half the sum
 } mu_slot;
 // Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low
 // and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.

@@ -21,6 +21,7 @@ typedef struct check_options {
   muster_rule_set rules;
   uint64_t seed;
   uint64_t schedules;       /* 1: the plain run only */
+  uint32_t threads;         /* so many schedules at once */
   uint64_t shard, shards;   /* this one runs every shards-th schedule, from `shard` on (0 to shards - 1) */
   const char *replay;       /* NULL */
   const char *gpu;          /* the profile's name */

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/state.h"
+#include "check/share.h"
 
 typedef struct found {
-  muster_rule rule;
+  check_key key; /* count: in all */
   const char *kernel;
-  check_site sites[MUSTER_ACCESSES];
-  uint64_t count, told;
+  uint64_t told;
 } found;
 
 typedef struct reason {
@@ -46,9 +45,9 @@ void check_findings_free(struct check_findings *f) {
 void check_findings_counts(check *c) {
   struct check_findings *f = c->findings;
   for (uint32_t i = 0; i < f->n; i++)
-    if (f->all[i].count != f->all[i].told) {
-      f->all[i].told = f->all[i].count;
-      c->sink.count(c->sink.user, i + 1, f->all[i].count);
+    if (f->all[i].key.count != f->all[i].told) {
+      f->all[i].told = f->all[i].key.count;
+      c->sink.count(c->sink.user, i + 1, f->all[i].told);
     }
 }
 
@@ -76,9 +75,17 @@ bool check_found_race(const check *c, uint64_t launch) {
   return c->findings->last_racy >= launch;
 }
 
-static void note_race(struct check_findings *all, const check_found *f, const check_launch *l) {
-  all->last_racy = l && l->id > all->last_racy ? l->id : all->last_racy;
-  for (int i = 0; i < MUSTER_ACCESSES; i++) {
+void check_note_race(check *c, uint64_t launch) {
+  struct check_findings *all = c->findings;
+  all->last_racy = launch > all->last_racy ? launch : all->last_racy;
+  if (c->share)
+    check_share_race(c->share, launch);
+}
+
+/* Of plain runs only: what another schedule is must not depend on which were run before it. */
+static void note_instructions(check *c, const check_found *f) {
+  struct check_findings *all = c->findings;
+  for (int i = 0; i < MUSTER_ACCESSES && !c->further; i++) {
     check_site site = f->sides[i].spot.site;
     bool known = !site;
     for (uint32_t k = 0; k < all->n_racy && !known; k++)
@@ -126,13 +133,55 @@ static void put_address(const check *c, const check_side *s, muster_access *out,
 
 bool check_was_found(const check *c, muster_rule rule, const char *kernel) {
   for (uint32_t i = 0; i < c->findings->n; i++)
-    if (c->findings->all[i].rule == rule && strcmp(c->findings->all[i].kernel, kernel) == 0)
+    if (c->findings->all[i].key.rule == rule && strcmp(c->findings->all[i].kernel, kernel) == 0)
       return true;
   return false;
 }
 
-void check_report(check *c, const check_found *f) {
+bool check_was_wrong(const check *c, const char *kernel) {
+  for (uint32_t i = 0; i < c->findings->n; i++)
+    if (c->findings->all[i].key.severity != MUSTER_NOTE && strcmp(c->findings->all[i].kernel, kernel) == 0)
+      return true;
+  return false;
+}
+
+static muster_severity severity_of(const check_found *f) {
+  return f->error    ? MUSTER_ERROR
+         : f->note   ? MUSTER_NOTE
+         : f->milder ? MUSTER_WARNING
+                     : muster_rule_get(f->rule)->severity;
+}
+
+/* Whether it is known; then it is counted. */
+static bool met_again(check *c, const check_key *key, const char *kernel) {
   struct check_findings *all = c->findings;
+  for (uint32_t i = 0; i < all->n; i++) {
+    found *k = &all->all[i];
+    if (k->key.rule != key->rule || memcmp(k->key.sites, key->sites, sizeof key->sites) != 0 ||
+        strcmp(k->kernel, kernel) != 0)
+      continue;
+    k->key.count += key->count;
+    if (c->share)
+      check_share_finding(c->share, key, NULL);
+    return true;
+  }
+  return false;
+}
+
+static void keep(check *c, const check_key *key, const char *kernel, const muster_finding *f) {
+  struct check_findings *all = c->findings;
+  if (!BASE_ROOM(all->all, all->n, all->capacity)) {
+    check_unjudged(c, "out of memory: a finding could not be kept");
+    return;
+  }
+  all->all[all->n++] = (found){.key = *key, .kernel = kernel, .told = key->count};
+  if (c->share)
+    check_share_finding(c->share, key, f);
+  else
+    c->sink.finding(c->sink.user, all->n, f);
+}
+
+void check_report(check *c, const check_found *f) {
   check_found unfair = *f;
   char stray[CHECK_WEAK_WORDS], message[2048];
   c->n_muted += c->muted && !c->rehearsal;
@@ -148,42 +197,29 @@ void check_report(check *c, const check_found *f) {
     return;
   const char *kernel = f->kernel ? f->kernel : l ? l->kernel : "";
   char replay[MUSTER_REPLAY_BYTES];
-  if (is_race(f->rule))
-    note_race(all, f, l);
+  if (is_race(f->rule)) {
+    check_note_race(c, l ? l->id : 0);
+    note_instructions(c, f);
+  }
   if (!check_is_on(c, f->rule) || !check_replay_of(c, l ? l->id : 0, replay))
     return;
-  for (uint32_t i = 0; i < all->n; i++) {
-    found *k = &all->all[i];
-    if (k->rule == f->rule && k->sites[0] == f->sides[0].spot.site && k->sites[1] == f->sides[1].spot.site &&
-        strcmp(k->kernel, kernel) == 0) {
-      k->count += f->count ? f->count : 1;
-      return;
-    }
-  }
-  if (!BASE_ROOM(all->all, all->n, all->capacity)) {
-    check_unjudged(c, "out of memory: a finding could not be kept");
+  const check_key key = {.rule = f->rule,
+                         .severity = severity_of(f),
+                         .launch = l ? l->id : 0,
+                         .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
+                         .count = f->count ? f->count : 1};
+  if (met_again(c, &key, kernel))
     return;
-  }
-  all->all[all->n++] = (found){.rule = f->rule,
-                               .kernel = kernel,
-                               .sites = {f->sides[0].spot.site, f->sides[1].spot.site},
-                               .count = f->count ? f->count : 1,
-                               .told = f->count ? f->count : 1};
-
-  const muster_rule_row *row = muster_rule_get(f->rule);
   check_weak_words(c, stray);
   snprintf(message, sizeof message, "%s%s", f->message, stray);
   check_buffer rooms[MUSTER_ACCESSES];
   muster_finding out = {.rule = f->rule,
-                        .severity = f->error    ? MUSTER_ERROR
-                                    : f->note   ? MUSTER_NOTE
-                                    : f->milder ? MUSTER_WARNING
-                                                : row->severity,
+                        .severity = key.severity,
                         .kernel = kernel,
-                        .launch = l ? l->id : 0,
+                        .launch = key.launch,
                         .relation = f->relation,
                         .message = message,
-                        .count = f->count ? f->count : 1,
+                        .count = key.count,
                         .replay = replay[0] ? replay : NULL,
                         .n_waiting = f->n_waiting};
   for (int i = 0; i < MUSTER_ACCESSES && f->sides[i].kind; i++) {
@@ -204,7 +240,14 @@ void check_report(check *c, const check_found *f) {
   memcpy(out.waiting, f->waiting, sizeof out.waiting);
   out.residency.needed = f->needed, out.residency.fits = f->fits;
   out.residency.limit = f->limit, out.residency.launch = f->launch_that_fits;
-  c->sink.finding(c->sink.user, all->n, &out);
+  keep(c, &key, kernel, &out);
+}
+
+void check_keep(check *c, const check_key *key, const muster_finding *f) {
+  const check_launch *l = check_launch_of(c, key->launch);
+  const char *kernel = l ? l->kernel : "";
+  if (!met_again(c, key, kernel) && f)
+    keep(c, key, kernel, f);
 }
 
 void check_unjudged(check *c, const char *format, ...) {
@@ -224,5 +267,15 @@ void check_unjudged(check *c, const char *format, ...) {
     r->next = c->findings->reasons;
     c->findings->reasons = r;
   }
-  c->sink.unjudged(c->sink.user, text);
+  if (c->share)
+    check_share_text(c->share, true, text);
+  else
+    c->sink.unjudged(c->sink.user, text);
+}
+
+void check_note(check *c, const char *text) {
+  if (c->share)
+    check_share_text(c->share, false, text);
+  else if (c->sink.note)
+    c->sink.note(c->sink.user, text);
 }

@@ -6,16 +6,25 @@
 
 /* ------------------------------------------------------------------ instructions */
 
-/* Does anything but the atomic itself name its result? */
+static bool is_named_once(const ptx_body *body, uint32_t reg) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < body->n_operands; k++)
+    n += body->operands[k].kind == PTX_REG && body->operands[k].index == reg;
+  return n < 2;
+}
+
+/* Does nothing but the atomic itself name its result, which may be a vector? */
 static bool result_is_unused(const sim_who *w) {
   const ptx_insn *i = w->insn;
   const ptx_operand *d = i->n_operands ? &w->body->operands[i->operands] : NULL;
-  uint32_t n = 0;
-  if (!d || d->kind != PTX_REG)
+  if (!d || (d->kind != PTX_REG && d->kind != PTX_VEC))
     return true;
-  for (uint32_t k = 0; k < w->body->n_operands; k++)
-    n += w->body->operands[k].kind == PTX_REG && w->body->operands[k].index == d->index;
-  return n < 2;
+  const ptx_operand *first = d->kind == PTX_VEC ? &w->body->operands[d->index] : d;
+  uint64_t count = d->kind == PTX_VEC ? d->count : 1;
+  for (uint64_t k = 0; k < count; k++)
+    if (first[k].kind == PTX_REG && !is_named_once(w->body, first[k].index))
+      return false;
+  return true;
 }
 
 static void learn(race *r, struct race_insn *k, const sim_access *a) {
@@ -224,12 +233,15 @@ static void meet_cells(const access *x, race_line *l, uint64_t line) {
 }
 
 /* An atomic of one lane, whose result nobody reads and which follows no fence: it only matters to accesses
- * that are not atomic, so the last of each word is kept, and nothing else. */
+ * that are not atomic, so the last of each word is kept, and nothing else. One whose scope leaves out others
+ * that reach the word is none of these. */
 static bool in_cell(access *x, uint64_t line) {
   race_shadow *shadow = x->home ? &x->home->shared : &x->race->global;
   race_line *l = race_shadow_line(shadow, line);
   const race_record *mine = &x->record;
   if (!l || l->syncs || (mine->base & (mine->bytes - 1)) || (mine->bytes != 4 && mine->bytes != 8))
+    return false;
+  if (mine->level != RACE_LEVEL_DEVICE && (!x->home || x->block->launch.cluster[0]))
     return false;
   settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
@@ -238,7 +250,7 @@ static bool in_cell(access *x, uint64_t line) {
       meet(x, l, &l->records[i], line);
   race_record old;
   uint32_t word = (uint32_t)mine->base / 4;
-  if (l->cells && race_cell_get(l, word, &old) && (old.bytes != mine->bytes || old.level < mine->level) &&
+  if (l->cells && race_cell_get(l, word, &old) && old.bytes != mine->bytes &&
       !all_know(x->race, x->block, &old, x->warp))
     meet(x, l, &old, line);
   return race_cell_put(l, mine, word);
@@ -306,7 +318,7 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
     if (!(gone >> i & 1))
       l->records[kept++] = l->records[i];
   l->n = gone ? (uint16_t)kept : l->n;
-  if (!race_line_add(l, mine))
+  if (!race_line_add(l, mine, &r->forgot))
     r->failed = true;
   return true;
 }
@@ -353,7 +365,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered))
+  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
     r->failed = true;
 }
 
@@ -639,6 +651,11 @@ static sim_answer event(void *part, const sim_event *e) {
     r->failed = false;
   }
   return SIM_GO_ON;
+}
+
+bool check_race_forgot(const check *c) {
+  const race *r = c->parts[CHECK_PART_race];
+  return r->forgot;
 }
 
 void check_race_flush(check *c) {

@@ -204,9 +204,10 @@ static inline race_line *race_shadow_peek(const race_shadow *s, uint64_t address
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
 /* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
- * ordered before it. */
-bool race_line_add(race_line *l, const race_record *r); /* the same, if there is nothing to take out */
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered);
+ * ordered before it. *forgot: one that still counts had to go. */
+bool race_line_add(race_line *l, const race_record *r,
+                   bool *forgot); /* the same, if there is nothing to take out */
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot);
 /* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
 race_cell race_cell_of(const race_record *r, uint32_t lane);
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word);
@@ -320,14 +321,14 @@ typedef struct race_word {
 } race_word;
 
 /* A launch, or a copy or fill (CHECK_COPY): numbers of its blocks, and what it is not ordered with. */
-enum { RACE_APART = 8, RACE_COPIES = 64 };
+enum { RACE_COPIES = 64 };
 typedef struct race_first {
   uint64_t launch;
   uint32_t first, n;
-  uint32_t n_apart;
-  uint64_t apart[RACE_APART]; /* launches that began before */
-  uint64_t copies;            /* a bit for each of race.copies */
-  bool bulk;                  /* its kernel has bulk copies */
+  uint32_t n_apart, cap_apart;
+  uint64_t *apart; /* launches that began before */
+  uint64_t copies; /* a bit for each of race.copies */
+  bool bulk;       /* its kernel has bulk copies */
 } race_first;
 typedef struct race_copy {
   uint64_t address, bytes, order;
@@ -341,9 +342,10 @@ typedef struct race {
   uint32_t next_block;
   race_word *words[4096]; /* hash */
   race_shadow global;
-  bool failed;
+  bool failed, forgot;  /* forgot: not all accesses of a line were kept */
   race_first *launches; /* by number */
   uint32_t n_launches, cap_launches, running;
+  uint32_t over;                 /* the host has waited for all before this one */
   race_copy copies[RACE_COPIES]; /* the latest */
   uint64_t n_copies;
   struct race_clusters *clusters;

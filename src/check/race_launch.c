@@ -51,7 +51,12 @@ void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t
 
 /* ------------------------------------------------------------------ launches */
 
-enum { LATEST = 64 }; /* launches that are looked back at */
+/* The first of those that the next may run beside. */
+static uint32_t looked_back_to(race *r) {
+  while (r->over < r->n_launches && check_launch_over(r->check, r->launches[r->over].launch))
+    r->over++;
+  return r->over;
+}
 
 void race_launch_begin(race *r, const sim_event *e) {
   const sim_launch *l = e->launch.launch;
@@ -62,14 +67,14 @@ void race_launch_begin(race *r, const sim_event *e) {
     f->bulk |=
         e->who.body->insns[i].op == PTX_OP_cp_bulk || e->who.body->insns[i].op == PTX_OP_cp_bulk_reduce;
   uint32_t here = r->n_launches - 1;
-  for (uint32_t i = here, n = 0; i-- && n < LATEST; n++)
+  for (uint32_t i = looked_back_to(r); i < here; i++)
     if (!(r->launches[i].launch & CHECK_COPY) &&
         !check_launch_before(r->check, r->launches[i].launch, f->launch)) {
-      if (f->n_apart < RACE_APART)
-        f->apart[f->n_apart++] = r->launches[i].launch;
-      else
-        check_unjudged(r->check, "more than %d launches at once: races among them were not all sought",
-                       RACE_APART);
+      if (!BASE_ROOM(f->apart, f->n_apart, f->cap_apart)) {
+        r->failed = true;
+        return;
+      }
+      f->apart[f->n_apart++] = r->launches[i].launch;
     }
   for (uint32_t i = 0; i < RACE_COPIES && i < r->n_copies; i++)
     if (!check_launch_before(r->check, CHECK_COPY | r->copies[i].order, f->launch))
@@ -167,15 +172,18 @@ static void look(race *r, const race_copy *c, uint64_t from, uint64_t to) {
 static void copied(race *r, uint64_t address, uint64_t bytes, uint64_t order, bool writes) {
   race_copy c = {.address = address, .bytes = bytes, .order = order, .writes = writes};
   bool apart = false;
-  for (uint32_t i = r->n_launches, n = 0; i-- && n < LATEST && !apart; n++)
+  for (uint32_t i = looked_back_to(r); i < r->n_launches && !apart; i++)
     apart = !(r->launches[i].launch & CHECK_COPY) &&
             !check_launch_before(r->check, r->launches[i].launch, CHECK_COPY | order);
   if (apart)
     look(r, &c, address, address + bytes);
   /* the oldest gives way */
   uint64_t slot = r->n_copies++ % RACE_COPIES;
+  if (r->copies[slot].bytes && !check_launch_over(r->check, CHECK_COPY | r->copies[slot].order))
+    check_unjudged(r->check, "more than %d copies at once: races with the oldest were not sought",
+                   RACE_COPIES);
   r->copies[slot] = c;
-  for (uint32_t i = r->n_launches, n = 0; i-- && n < LATEST; n++)
+  for (uint32_t i = looked_back_to(r); i < r->n_launches; i++)
     r->launches[i].copies &= ~(UINT64_C(1) << slot);
 }
 

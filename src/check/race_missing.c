@@ -80,9 +80,20 @@ static bool one_value(const race_pair *p) {
          (a->base == b->base && a->stride == b->stride && a->lanes == b->lanes && a->stride);
 }
 
+/* Two strong accesses that only a wider scope would make atomic towards each other: that is what they lack,
+ * whatever else they meet at. */
+static bool lacks_scope(const race_pair *p) {
+  const race_record *a = p->first, *b = p->second;
+  return a->flags & b->flags & RACE_STRONG && a->block != b->block && a->bytes == b->bytes &&
+         p->first_address == p->second_address &&
+         (a->level != RACE_LEVEL_DEVICE || b->level != RACE_LEVEL_DEVICE);
+}
+
 static void judge(found *f, const race_pair *p, const race_step *by) {
   bool strong = p->first->flags & p->second->flags & RACE_STRONG;
   f->strong = strong;
+  if (lacks_scope(p))
+    f->reading = RACE_N_READINGS;
   switch (f->reading) {
   case RACE_SCOPE:
     f->rule = MUSTER_RULE_RACE_SCOPE;

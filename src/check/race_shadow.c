@@ -203,8 +203,9 @@ static bool more_room(race_line *l) {
   return true;
 }
 
-bool race_line_add(race_line *l, const race_record *r) {
+bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
   uint32_t out = l->n < MOST ? UINT32_MAX : too_many(l, r->block);
+  *forgot |= out != UINT32_MAX;
   if (out != UINT32_MAX && !((r->flags | l->records[out].flags) & (RACE_WRITES | RACE_STRONG))) {
     l->records[out] = *r; /* reads have no order */
     return true;
@@ -219,7 +220,7 @@ bool race_line_add(race_line *l, const race_record *r) {
   return true;
 }
 
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) {
+bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
   race_extent at = race_extent_of(r);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++) {
@@ -239,7 +240,7 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered) 
     kept++;
   }
   l->n = (uint16_t)kept;
-  return race_line_add(l, r);
+  return race_line_add(l, r, forgot);
 }
 
 /* ------------------------------------------------------------------ cells */

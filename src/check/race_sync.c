@@ -169,6 +169,8 @@ void race_blocks_free(race *r) {
   blocks_drop(r);
   clusters_end(r, 0);
   race_clock_drop(r->sc);
+  for (uint32_t i = 0; i < r->n_launches; i++)
+    free(r->launches[i].apart);
   free(r->launches);
 }
 

@@ -18,6 +18,9 @@ typedef struct word {
   uint32_t step;
   check_site site;
   bool wrote;
+  sim_turn first; /* who was there first, and with which lane */
+  uint32_t lane;
+  bool many, written; /* other threads were there; one wrote */
 } word;
 
 typedef struct pair {
@@ -36,7 +39,7 @@ struct check_record {
   uint32_t n_pairs, cap_pairs;
   check_flip *flips;
   uint32_t n_flips;
-  uint64_t total;
+  uint64_t total, contended;
   bool keeps, sorted, crosses, failed;
 };
 
@@ -105,6 +108,10 @@ uint64_t check_record_total(const check_record *r) {
   return r->total;
 }
 
+uint64_t check_record_contended(const check_record *r) {
+  return r->contended;
+}
+
 bool check_record_crosses(const check_record *r) {
   return r->crosses;
 }
@@ -116,9 +123,9 @@ bool check_record_failed(const check_record *r) {
 /* ------------------------------------------------------------------ words */
 
 /* Shared memory is one per block. Never 0. */
-static uint64_t key_of(const sim_event *e, uint32_t lane) {
+uint64_t check_word_of(const sim_event *e, uint32_t lane, uint32_t byte) {
   const sim_access *a = e->access;
-  uint64_t at = sim_address_of(a, lane) >> 2;
+  uint64_t at = (sim_address_of(a, lane) + byte) >> 2;
   if (a->space == PTX_SPACE_SHARED)
     at ^= mix(mix(e->who.launch) + e->who.block - e->who.cluster_rank +
               (a->rank ? a->rank[lane] : e->who.cluster_rank));
@@ -176,17 +183,27 @@ static void note_flip(check_record *r, const word *w, const sim_turn *other, che
   }
 }
 
+static void note_thread(check_record *r, word *w, const sim_turn *who, uint32_t lane, bool writes) {
+  bool before = w->many && w->written;
+  if (!w->first.launch)
+    w->first = *who, w->lane = lane;
+  w->many |= !check_same_turn(&w->first, who) || w->lane != lane;
+  w->written |= writes;
+  r->contended += !before && w->many && w->written;
+}
+
 static void note_words(check_record *r, check *c, const sim_event *e, const check_step *s) {
   const sim_access *a = e->access;
   check_site site = check_site_of(c, &e->who);
   for (uint32_t lanes = e->who.lanes; lanes; lanes &= lanes - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(lanes);
-    word *w = word_of(r, key_of(e, i));
+    word *w = word_of(r, check_word_of(e, i, 0));
     if (!w) {
       r->failed = true;
       return;
     }
     bool wrote = a->writes && a->stored >> i & 1;
+    note_thread(r, w, &s->who, i, a->writes);
     bool same = check_same_turn(&w->last, &s->who);
     if (w->last.launch && !same && (w->wrote || a->writes)) {
       r->crosses |= w->last.block != e->who.block || w->last.launch != e->who.launch;
@@ -227,7 +244,7 @@ bool check_record_step(check_record *r, check *c, const sim_event *e, check_step
 
 bool check_flip_meets(const check_flip *f, const sim_event *e) {
   for (uint32_t lanes = e->who.lanes; lanes; lanes &= lanes - 1)
-    if (key_of(e, (uint32_t)__builtin_ctz(lanes)) == f->word)
+    if (check_word_of(e, (uint32_t)__builtin_ctz(lanes), 0) == f->word)
       return true;
   return false;
 }

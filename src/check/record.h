@@ -35,6 +35,10 @@ static inline bool check_same_turn(const sim_turn *a, const sim_turn *b) {
   return a->launch == b->launch && a->block == b->block && a->warp == b->warp;
 }
 uint64_t check_record_total(const check_record *r);
+/* Words that several threads, which lanes of one warp are too, touched by steps, one of them to write. */
+uint64_t check_record_contended(const check_record *r);
+/* A number for the word that holds a byte of what a lane accesses. */
+uint64_t check_word_of(const sim_event *e, uint32_t lane, uint32_t byte);
 /* Pairs, those of instructions and words not yet seen first. */
 const check_flip *check_record_flips(check_record *r, uint32_t *n);
 bool check_record_crosses(const check_record *r); /* warps of different blocks met at a word */

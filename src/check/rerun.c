@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "check/schedule.h"
+#include "check/share.h"
 
 enum {
   SLICE = 1 << 16,        /* warp instructions */
   LONGER = 64,            /* a further schedule may take so many times as long as the plain run did, */
   LONGER_LEAST = 1 << 20, /* and at least so many warp instructions */
-  SMALL = 16              /* steps of a set all of whose executions may be tried */
+  SMALL = 16,             /* steps of a set all of whose executions may be tried, */
+  SMALL_ORDERS = 64,      /* or all of whose orders, */
+  SHORT = 1 << 18         /* with so many warp instructions */
 };
 
 typedef struct launch {
@@ -26,6 +29,7 @@ typedef struct check_set {
   launch *launches;
   uint32_t n, capacity;
   uint64_t first; /* id of its first launch */
+  bool sited;     /* all instructions of its kernels have a site */
   sim_saved *before;
   uint64_t began, took; /* warp instructions: until then, and by the plain run */
   check_record *record;
@@ -33,6 +37,7 @@ typedef struct check_set {
   uint64_t schedule;
   uint64_t run; /* the most of a set so far */
   bool some_left;
+  bool fixed; /* nothing in it depends on more than input and order (fixed.c), and all of it is resident */
   bool replays, replayed; /* replayed: its launch has begun */
   bool other;             /* but runs another PTX: nothing is told */
   muster_replay replay;
@@ -55,11 +60,20 @@ bool check_replay_of(const check *c, uint64_t id, char text[MUSTER_REPLAY_BYTES]
   return true;
 }
 
-static void take_launch(check *c, uint64_t id) {
+static bool give_site(void *user, const sim_who *at) {
+  return !at->insn || check_site_of(user, at) != 0;
+}
+
+static void take_launch(check *c, const sim_event *e) {
   check_set *s = c->set;
+  uint64_t id = e->who.launch;
   const check_launch *l = check_launch_of(c, id);
-  if (s->open && !s->player && (!s->first || id < s->first))
-    s->first = id;
+  if (s->open && !s->player) {
+    s->first = !s->first || id < s->first ? id : s->first;
+    if (c->options.threads > 1) /* the same numbers in all processes that run schedules */
+      s->sited &= check_each_insn(&e->who, give_site, c);
+    s->fixed &= check_is_fixed(&e->who) && l && l->n_blocks <= e->launch.fit.blocks && !l->cluster[0];
+  }
   if (!s->replays || id != s->replay.launch || !l)
     return;
   s->replayed = true;
@@ -105,7 +119,7 @@ static sim_answer event(void *part, const sim_event *e) {
   check_set *s = c->set;
   check_step step;
   if (e->kind == SIM_EVENT_LAUNCH)
-    take_launch(c, e->who.launch);
+    take_launch(c, e);
   if (s->player) {
     if (e->kind == SIM_EVENT_FAULT)
       report_fault(c, e);
@@ -124,8 +138,8 @@ static sim_answer event(void *part, const sim_event *e) {
 }
 
 /* Of accesses only while a set is open. */
-static const uint32_t steps =
-    CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
+static const uint32_t steps = CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(ARRIVE) |
+                              CHECK_TAKES(COMPLETE) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
 const check_part check_part_schedule = {
     "schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT), new, end, event};
 
@@ -173,7 +187,7 @@ void check_set_begin(check *c) {
   check_set *s = c->set;
   sim_stats now;
   sim_device_stats(c->device, &now);
-  s->open = true;
+  s->open = s->fixed = s->sited = true;
   check_takes(c, CHECK_PART_schedule, steps, true);
   c->weak_hopeless = false;
   s->began = now.warp_insns;
@@ -211,8 +225,7 @@ void check_set_once(check *c, const char *why) {
     return;
   s->once = true;
   snprintf(text, sizeof text, "a launch ran under one schedule only: %s", why);
-  if (c->sink.note)
-    c->sink.note(c->sink.user, text);
+  check_note(c, text);
 }
 
 void check_set_drop(check *c) {
@@ -332,34 +345,100 @@ bool check_unfair_found(const check *c, check_found *f) {
   return c->unfair != CHECK_UNFAIR_QUIET;
 }
 
-static bool only_schedule(check *c) {
-  uint32_t n;
-  check_record_flips(c->set->record, &n);
-  return n == 0 && !check_record_failed(c->set->record) && !check_found_race(c, c->set->first);
+/* Threads meet in no word, but as barriers order them. */
+static bool only_schedule(const check *c) {
+  const check_set *s = c->set;
+  return s->fixed && check_record_contended(s->record) == 0 && !check_record_failed(s->record) &&
+         !check_found_race(c, s->first) && !check_race_forgot(c);
 }
 
-/* Runs the further schedules; returns how many there were. */
-static uint64_t explore(check *c) {
+/* False: memory ran out. */
+static bool play(check *c, uint64_t index) {
   check_set *s = c->set;
-  uint64_t run = 1, n = s->replays ? s->replay.schedule + 1 : c->options.schedules;
-  for (uint64_t k = s->replays ? s->replay.schedule : 1; k < n; k++) {
-    check_plan plan;
-    if (!s->replays && c->options.shards > 1 && k % c->options.shards != c->options.shard)
-      continue;
-    s->schedule = k;
-    check_plan_of(s->record, c->options.seed, k, &plan);
-    if (plan.kind == CHECK_LONELY && cooperative(s))
-      plan.kind = CHECK_WALK;
-    check_outcome o = plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
-                      : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
-                                                : check_play(c, &plan, CHECK_FAIR);
-    if (o == CHECK_FAILED) {
-      check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, k);
-      break;
-    }
-    run++;
+  check_plan plan;
+  s->schedule = index;
+  check_plan_of(s->record, c->options.seed, index, &plan);
+  if (plan.kind == CHECK_LONELY && cooperative(s))
+    plan.kind = CHECK_WALK;
+  check_outcome o = plan.kind == CHECK_LONELY ? play_lonely(c, &plan)
+                    : plan.kind == CHECK_WEAK ? check_play_weak(c, &plan)
+                                              : check_play(c, &plan, CHECK_FAIR);
+  if (o == CHECK_FAILED)
+    check_unjudged(c, "launch %" PRIu64 ": memory ran out in schedule %" PRIu64, s->first, index);
+  return o != CHECK_FAILED;
+}
+
+static bool may_be_searched(const check *c) {
+  const check_set *s = c->set;
+  return s->fixed && s->n == 1 && s->took <= SHORT && !check_record_failed(s->record) &&
+         check_record_total(s->record) <= SMALL_ORDERS && !check_found_race(c, s->first) &&
+         !check_race_forgot(c);
+}
+
+/* Every order of a small set, if that takes no more than `most` runs. Returns how many there are; 0: that is
+ * not known, or not all that may differ. */
+static uint64_t play_orders(check *c, uint64_t most) {
+  check_set *s = c->set;
+  search *x = may_be_searched(c) ? search_new() : NULL;
+  bool goes_on = x != NULL;
+  for (uint64_t k = 1; goes_on && search_next(x) && k <= most; k++) {
+    s->schedule = CHECK_ORDERS + k;
+    c->muted = s->replays && s->schedule != s->replay.schedule;
+    check_outcome o = check_play(c, &(check_plan){.kind = CHECK_ORDER, .orders = x}, CHECK_FAIR);
+    c->muted = false;
+    search_ran(x, o == CHECK_ENDED || o == CHECK_HUNG);
+    goes_on = o != CHECK_FAILED && o != CHECK_ENDLESS && !check_found_race(c, s->first);
   }
-  s->schedule = 0;
+  uint64_t orders = goes_on && search_is_complete(x) && search_one_word(x) ? search_orders(x) : 0;
+  search_free(x);
+  return orders;
+}
+
+/* The i-th further schedule that is asked for, from 0; false: there are no more. */
+static bool nth_asked(void *user, uint64_t i, uint64_t *schedule) {
+  const check *c = user;
+  const check_options *o = &c->options;
+  if (c->set->replays)
+    *schedule = c->set->replay.schedule + i;
+  else if (o->shards > 1)
+    *schedule = i * o->shards + (o->shard ? o->shard : o->shards); /* 0 is the plain run */
+  else
+    *schedule = i + 1;
+  return *schedule < (c->set->replays ? c->set->replay.schedule + 1 : o->schedules);
+}
+
+static void no_such_schedule(check *c) {
+  check_unjudged(c, "--replay %s: launch %" PRIu64 " has no such schedule", c->options.replay, c->set->first);
+}
+
+/* Runs the further schedules; returns how many there were. *all: there are no others. */
+static uint64_t explore(check *c, bool *all) {
+  check_set *s = c->set;
+  const check_options *o = &c->options;
+  uint64_t run = 1, k;
+  if (s->replay.schedule > CHECK_ORDERS) {
+    play_orders(c, s->replay.schedule - CHECK_ORDERS);
+    if (s->schedule != s->replay.schedule)
+      no_such_schedule(c);
+    return 2;
+  }
+  uint64_t orders = s->replays || o->shard ? 0 : play_orders(c, o->schedules);
+  if (orders && o->shards <= 1) {
+    *all = true;
+    if (o->schedules > 2 && check_record_crosses(s->record)) /* it asks for fairness, which no order does */
+      play(c, 2);
+    return orders;
+  }
+  if (o->threads > 1 && s->sited && nth_asked(c, 1, &k)) {
+    const check_shares what = {.user = c, .nth = nth_asked, .play = play};
+    if (!check_share_out(c, &what, o->threads, &run))
+      check_unjudged(c, "launch %" PRIu64 ": a process that ran schedules of it ended early", s->first);
+  } else {
+    for (uint64_t i = 0; nth_asked(c, i, &k) && play(c, k); i++)
+      run++;
+  }
+  *all = !s->replays && o->shards <= 1 && s->fixed && check_record_total(s->record) <= SMALL &&
+         !check_found_race(c, s->first) && check_weak_exhausts(c);
   return run;
 }
 
@@ -374,13 +453,13 @@ void check_set_end(check *c, bool host_waits) {
   s->took = now.warp_insns - s->began;
   bool all = !s->once && only_schedule(c), skip = s->replays && (s->other || s->replay.launch != s->first);
   uint64_t run = 1;
+  if (s->replay.schedule && !skip && (s->once || all))
+    no_such_schedule(c);
   if (!s->once && !all && !skip) {
     sim_saved *after = sim_memory_save(c->device);
     if (after)
-      run = explore(c);
-    if (after && !s->replays && c->options.shards <= 1 && check_record_total(s->record) <= SMALL &&
-        !check_found_race(c, s->first))
-      all = check_weak_exhausts(c);
+      run = explore(c, &all);
+    s->schedule = 0;
     if (!after || !sim_memory_restore(c->device, after))
       check_unjudged(c, "launch %" PRIu64 ": memory ran out between schedules", s->first);
     sim_saved_free(after);

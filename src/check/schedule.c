@@ -12,7 +12,8 @@ enum {
   FAIR = 8,         /* turns in a row, while others could go */
   POLLS = 16,       /* steps in a row of one warp that read the same again */
   HOLD_POLLS = 256, /* of all warps, while one is held */
-  HOLD_MOST = 4096  /* turns for which a warp is held */
+  HOLD_MOST = 4096, /* turns for which a warp is held */
+  BARRIERS = 16     /* of a block */
 };
 
 /* ------------------------------------------------------------------ plans */
@@ -166,8 +167,35 @@ static sim_answer step(check_player *p, const sim_event *e, const check_step *s)
   }
 }
 
+static sim_answer tell_search(search *s, const sim_event *e) {
+  const sim_turn who = {e->who.launch, e->who.block, e->who.warp};
+  const sim_access *a = e->access;
+  switch (e->kind) {
+  case SIM_EVENT_ACCESS:
+    if (a->order == PTX_ORDER_WEAK || (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_SHARED))
+      return SIM_GO_ON;
+    for (uint32_t lanes = e->who.lanes, first = !a->element; lanes; lanes &= lanes - 1)
+      for (uint32_t i = (uint32_t)__builtin_ctz(lanes), byte = 0; byte < a->bytes; byte += 4, first = false)
+        search_access(s, &who, i, first, check_word_of(e, i, byte), a->writes && a->stored >> i & 1);
+    return SIM_YIELD;
+  case SIM_EVENT_ARRIVE:
+    search_arrive(s, &who, e->who.block * BARRIERS + e->barrier.number);
+    return SIM_YIELD;
+  case SIM_EVENT_COMPLETE:
+    search_complete(s, &who, e->who.block * BARRIERS + e->barrier.number);
+    return SIM_GO_ON;
+  case SIM_EVENT_SLEEP: /* it would look again and again, any number of times */
+    search_spoil(s);
+    return SIM_GO_ON;
+  default:
+    return SIM_GO_ON;
+  }
+}
+
 sim_answer check_player_event(check_player *p, const sim_event *e) {
   check_step s;
+  if (p->plan.kind == CHECK_ORDER)
+    return tell_search(p->plan.orders, e);
   if (e->kind == SIM_EVENT_SLEEP)
     p->sleepers++;
   if (e->kind == SIM_EVENT_WAKE && p->sleepers)
@@ -213,6 +241,8 @@ static uint32_t choose_turn(check_player *p, const sim_choice *c) {
     return choose_highest(p, c);
   case CHECK_WALK:
     return (uint32_t)(draw(&p->random) % c->n);
+  case CHECK_ORDER:
+    return search_choose(p->plan.orders, c->turns, c->n);
   default:
     return c->usual;
   }

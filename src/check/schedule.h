@@ -3,6 +3,7 @@
 #define MUSTER_CHECK_SCHEDULE_H
 
 #include "check/record.h"
+#include "check/search.h"
 
 typedef enum check_plan_kind {
   CHECK_PLAIN,  /* as the machine would */
@@ -11,6 +12,7 @@ typedef enum check_plan_kind {
   CHECK_WALK,   /* anybody may go on at each step */
   CHECK_LONELY, /* one block at a time, the last first */
   CHECK_FIRST,  /* one block at a time, the first first */
+  CHECK_ORDER,  /* as a search for all orders says */
   CHECK_WEAK    /* as the machine would, but a few reads take other writes than memory's last */
 } check_plan_kind;
 
@@ -20,6 +22,7 @@ typedef struct check_plan {
   check_plan_kind kind;
   uint64_t random; /* seed of all that is drawn */
   uint64_t nth;    /* CHECK_WEAK: from 1 */
+  search *orders;  /* CHECK_ORDER */
   bool shuffles;   /* blocks start in any order; else as the kind says */
   bool parts;      /* lanes that have parted go in any order too */
   check_flip flip;
@@ -27,6 +30,8 @@ typedef struct check_plan {
   uint64_t changes[CHECK_CHANGES]; /* numbers of steps, over all warps */
 } check_plan;
 
+/* Schedules of a search are numbered from here on, and are pure functions of what is run. */
+#define CHECK_ORDERS UINT64_C(1000000000)
 /* The index-th schedule, from 1. False: there is none of this index that differs. */
 bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_plan *out);
 

@@ -167,7 +167,8 @@ static void host_waited(stream *s) {
   uint32_t gone = 0;
   while (gone < s->waited && s->works[gone].number <= least)
     drop(s->works[gone++].clock);
-  memmove(s->works, s->works + gone, (s->n_works - gone) * sizeof *s->works);
+  if (gone > 0)
+    memmove(s->works, s->works + gone, (s->n_works - gone) * sizeof *s->works);
   s->n_works -= gone, s->waited -= gone;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < s->n_records; i++) /* who waits for such a one from now on waits for nothing */
@@ -308,6 +309,11 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b) {
   check_unjudged(
       c, "streams wait for words of memory (cuStreamWaitValue): the order this makes is not followed");
   return true;
+}
+
+bool check_launch_over(check *c, uint64_t id) {
+  const stream *s = c->parts[CHECK_PART_stream];
+  return s->failed || number_of(s, id) <= s->floor;
 }
 
 /* ------------------------------------------------------------------ the part */

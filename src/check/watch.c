@@ -97,8 +97,9 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
   c->places = check_places_new();
   c->findings = check_findings_new();
   c->select = check_select_new(o);
+  c->redundant = check_redundant_new();
   c->set = check_set_new(c);
-  bool whole = c->places && c->findings && c->select && c->set;
+  bool whole = c->places && c->findings && c->select && c->redundant && c->set;
   c->watcher = (sim_watcher){.user = c, .event = event, .allow = allow};
   for (int i = 0; i < CHECK_N_PARTS; i++) {
     c->parts[i] = parts[i]->new(c);
@@ -121,6 +122,7 @@ void check_free(check *c) {
   check_findings_free(c->findings);
   check_places_free(c->places);
   check_select_free(c->select);
+  check_redundant_free(c->redundant);
   free(c);
 }
 
@@ -132,6 +134,7 @@ void check_end(check *c) {
   check_set_over(c);
   check_race_flush(c);
   check_define_flush(c);
+  check_redundant_end(c);
   check_api_end(c);
   check_findings_counts(c);
 }

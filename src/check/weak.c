@@ -81,7 +81,8 @@ struct weak {
   /* while a graph is looked at */
   uint32_t *source;
   uint8_t *in;
-  uint32_t space;
+  uint32_t *writes, *first; /* those of location l, in the order of nodes: writes[first[l]] to first[l + 1] */
+  uint32_t space, location_space;
   suspect *leaf;
 };
 
@@ -357,11 +358,20 @@ static void compare(weak *w, bool ended) {
 
 /* ------------------------------------------------------------------ growing plans */
 
-/* Whether a read may take a write, as far as the order of its own thread goes. */
-static bool is_candidate(const weak_graph *g, uint32_t read, uint32_t write) {
-  const weak_node *r = &g->nodes[read], *x = &g->nodes[write];
-  return x->kind == WEAK_WRITE && x->location == r->location &&
-         (x->thread != r->thread || x->number < r->number);
+/* What a read may take is numbered from 0, the initial value, on: its location's writes. WEAK_NONE: not this
+ * one, as far as the order of its own thread goes. */
+static uint32_t n_candidates(const weak *w, uint32_t read) {
+  uint32_t l = w->graph.nodes[read].location;
+  return 1 + w->first[l + 1] - w->first[l];
+}
+
+static uint32_t candidate(const weak *w, uint32_t read, uint32_t k) {
+  const weak_node *r = &w->graph.nodes[read];
+  if (!k)
+    return WEAK_INITIAL;
+  uint32_t write = w->writes[w->first[r->location] + k - 1];
+  const weak_node *x = &w->graph.nodes[write];
+  return x->thread != r->thread || x->number < r->number ? write : WEAK_NONE;
 }
 
 static decision decide(const weak_graph *g, uint32_t read, uint32_t write) {
@@ -418,10 +428,9 @@ static void explore(weak *w, uint32_t p, const order *o) {
     if (!is_open(w, r))
       continue;
     all = false;
-    try(w, p, o, r, WEAK_INITIAL);
-    for (uint32_t x = 0; x < g->n_nodes && !w->unjudged; x++)
-      if (is_candidate(g, r, x))
-        try(w, p, o, r, x);
+    for (uint32_t k = 0; k < n_candidates(w, r) && !w->unjudged; k++)
+      if (candidate(w, r, k) != WEAK_NONE)
+        try(w, p, o, r, candidate(w, r, k));
   }
   if (all && !w->unjudged)
     judge_leaf(w, p, o);
@@ -462,9 +471,9 @@ static void wander(weak *w, uint32_t p, order *o) {
       judge_leaf(w, p, o);
       return;
     }
-    for (uint32_t k = 0; k <= g->n_nodes; k++) { /* one of those that may be */
-      uint32_t x = k ? k - 1 : WEAK_INITIAL;
-      if (k && !is_candidate(g, read, x))
+    for (uint32_t k = 0; k < n_candidates(w, read); k++) { /* one of those that may be */
+      uint32_t x = candidate(w, read, k);
+      if (x == WEAK_NONE)
         continue;
       w->source[read] = x;
       if (may_be(w, false) && !base_rng_below(&w->rng, ++n))
@@ -480,7 +489,7 @@ static void wander(weak *w, uint32_t p, order *o) {
 static bool strays(weak *w, uint32_t read, uint32_t write) {
   const weak_graph *g = &w->graph;
   const weak_node *r = &g->nodes[read];
-  if (write != WEAK_INITIAL && (!is_candidate(g, read, write) || (w->options.stale && write > read)))
+  if (write != WEAK_INITIAL && w->options.stale && write > read)
     return false;
   if (w->unjudged || weak_judge_work(w->judge) > MOST_WORK)
     return false;
@@ -499,12 +508,12 @@ static bool nth_stray(weak *w, uint32_t *read, uint32_t *write) {
   uint64_t left = w->options.nth;
   uint32_t n = g->n_nodes;
   for (uint32_t i = 0; i < 2 * n; i++)
-    for (uint32_t k = 0, r = i % n; w->in[r] && k <= n && !w->failed; k++) {
-      uint32_t x = k ? k - 1 : WEAK_INITIAL;
+    for (uint32_t k = 0, r = i % n; w->in[r] && k < n_candidates(w, r); k++) {
+      uint32_t x = candidate(w, r, k);
       bool later = k && x > r;
-      if ((k && !is_candidate(g, r, x)) || later != (i >= n))
-        continue;
-      if (strays(w, r, x) && !--left) {
+      if (w->failed || w->unjudged)
+        return false;
+      if (x != WEAK_NONE && later == (i >= n) && strays(w, r, x) && !--left) {
         *read = r, *write = x;
         return true;
       }
@@ -514,16 +523,16 @@ static bool nth_stray(weak *w, uint32_t *read, uint32_t *write) {
 
 static bool random_stray(weak *w, uint32_t *read, uint32_t *write) {
   const weak_graph *g = &w->graph;
-  for (uint32_t tries = 0; tries < TRIES && !w->failed; tries++) {
+  for (uint32_t tries = 0; tries < TRIES && !w->failed && !w->unjudged; tries++) {
     uint32_t open = 0, n = 0;
     for (uint32_t r = 0; r < g->n_nodes; r++)
       if (w->in[r] && !base_rng_below(&w->rng, ++open))
         *read = r;
     if (!open)
       return false;
-    for (uint32_t k = 0; k <= g->n_nodes; k++)
-      if ((!k || is_candidate(g, *read, k - 1)) && !base_rng_below(&w->rng, ++n))
-        *write = k ? k - 1 : WEAK_INITIAL;
+    for (uint32_t k = 0; k < n_candidates(w, *read); k++)
+      if (candidate(w, *read, k) != WEAK_NONE && !base_rng_below(&w->rng, ++n))
+        *write = candidate(w, *read, k);
     if (strays(w, *read, *write))
       return true;
   }
@@ -581,6 +590,8 @@ void weak_free(weak *w) {
   free(w->now.values);
   free(w->source);
   free(w->in);
+  free(w->writes);
+  free(w->first);
   weak_map_free(&w->seen);
   weak_graph_free(&w->graph);
   weak_judge_free(w->judge);
@@ -671,16 +682,38 @@ static int settle(weak *w) {
 }
 
 static bool make_space(weak *w) {
-  uint32_t n = w->graph.n_nodes + 1;
+  uint32_t n = w->graph.n_nodes + 1, l = w->graph.n_locations + 2;
   if (n > w->space) {
     free(w->source);
     free(w->in);
+    free(w->writes);
     w->source = malloc(2 * n * sizeof *w->source);
     w->in = malloc(2 * n);
+    w->writes = malloc(2 * n * sizeof *w->writes);
     w->space = 2 * n;
-    w->failed |= !w->source || !w->in;
+    w->failed |= !w->source || !w->in || !w->writes;
+  }
+  if (l > w->location_space) {
+    free(w->first);
+    w->first = malloc(2 * l * sizeof *w->first);
+    w->location_space = 2 * l;
+    w->failed |= !w->first;
   }
   return !w->failed;
+}
+
+/* Sorts the writes by location. */
+static void gather_writes(weak *w) {
+  const weak_graph *g = &w->graph;
+  memset(w->first, 0, (g->n_locations + 2) * sizeof *w->first);
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    if (g->nodes[i].kind == WEAK_WRITE)
+      w->first[g->nodes[i].location + 2]++;
+  for (uint32_t l = 0; l < g->n_locations; l++)
+    w->first[l + 2] += w->first[l + 1]; /* now first[l + 1] is where l begins, and grows to where it ends */
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    if (g->nodes[i].kind == WEAK_WRITE)
+      w->writes[w->first[g->nodes[i].location + 1]++] = i;
 }
 
 void weak_ran(weak *w, bool ended) {
@@ -696,6 +729,7 @@ void weak_ran(weak *w, bool ended) {
   }
   if (!ended || !make_space(w))
     return;
+  gather_writes(w);
   for (uint32_t k = 0, read, from; k < w->now.depth; k++)
     if (find(g, &w->decisions[k], &read, &from))
       g->locations[w->decisions[k].location].planned =

@@ -90,11 +90,11 @@ check_outcome check_play_weak(check *c, const check_plan *plan) {
   if (!unjudged || outcome == CHECK_FAILED)
     return outcome;
   c->weak_hopeless = true;
-  if (c->sink.note && !c->weak_noted) {
+  if (!c->weak_noted) {
     char text[256];
     c->weak_noted = true;
     snprintf(text, sizeof text, "stale values were not tried in every launch: %s", unjudged);
-    c->sink.note(c->sink.user, text);
+    check_note(c, text);
   }
   return play_other(c, plan);
 }

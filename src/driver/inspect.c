@@ -62,6 +62,7 @@ static bool options(check_options *o) {
   char *error = NULL;
   *o = (check_options){.seed = s->seed,
                        .schedules = w->schedules,
+                       .threads = s->threads,
                        .shard = w->shard,
                        .shards = w->shards,
                        .replay = w->replay,

@@ -157,6 +157,7 @@ void muster_close(muster_device *device) {
     ops_module_free(m);
   }
   device->cu.cuDevicePrimaryCtxRelease(device->device);
+  free(device->kernels);
   free(device);
 }
 

@@ -55,6 +55,7 @@ static CUlaunchConfig config_of(const muster_launch *l, CUlaunchAttribute *attri
                       .blockDimY = or_one(l->block[1]),
                       .blockDimZ = or_one(l->block[2]),
                       .sharedMemBytes = (unsigned)l->shared_bytes,
+                      .hStream = l->stream,
                       .attrs = attributes};
   memset(attributes, 0, 2 * sizeof *attributes);
   if (l->cooperative) {

@@ -13,7 +13,8 @@ struct muster_device {
   CUcontext context;
   bool lost; /* a launch failed: the context is good for nothing any more */
   muster_device_info info;
-  muster_module *modules; /* a list; a device takes its modules along */
+  muster_module *modules;      /* a list; a device takes its modules along */
+  struct ops_kernels *kernels; /* of the whole-device operations; NULL: none asked for yet */
 };
 
 struct muster_kernel {

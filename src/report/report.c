@@ -116,10 +116,14 @@ static bool add(muster_report *r, const char *process, uint64_t id, json_t *v, c
   r->entries[r->n_entries++] =
       (report_entry){.process = said_by, .id = id, .count = new.f.count, .group = at};
   if (at < r->n_groups) {
-    r->groups[at].f.count += new.f.count;
+    report_group *g = &r->groups[at];
+    g->f.count += new.f.count;
+    g->said_in += g->said_last != r->n_processes;
+    g->said_last = r->n_processes;
     json_decref(v);
     return true;
   }
+  new.said_in = 1, new.said_last = r->n_processes;
   new.suppressed = report_suppressed(r, &new.f);
   r->groups[r->n_groups++] = new;
   r->suppressed += new.suppressed;
@@ -383,12 +387,17 @@ static bool has_several_processes(const muster_report *r) {
   return false;
 }
 
+/* That a barrier orders nothing is so only if no report that was merged knows better. */
+static bool stands(const muster_report *r, const report_group *g) {
+  return g->f.rule != MUSTER_RULE_BARRIER_REDUNDANT || !r->is_merged || g->said_in == r->n_processes;
+}
+
 bool report_begin(const muster_report *r, report_list *l) {
   *l = (report_list){.all = malloc((r->n_groups + 1) * sizeof *l->all)};
   if (!l->all)
     return false;
   for (size_t i = 0; i < r->n_groups; i++)
-    if (!r->groups[i].suppressed) {
+    if (!r->groups[i].suppressed && stands(r, &r->groups[i])) {
       l->n_of[r->groups[i].f.severity]++;
       l->all[l->n++] = &r->groups[i].f;
     }

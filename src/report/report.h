@@ -33,6 +33,7 @@ typedef struct report_group {
   muster_finding f; /* count: of all its entries */
   json_t *owner;    /* of the strings */
   bool suppressed;
+  uint32_t said_in, said_last; /* of merged reports: in how many, and the number of the last */
 } report_group;
 
 typedef struct report_process {

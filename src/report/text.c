@@ -286,7 +286,9 @@ static void put_summary(printer *p, const muster_report *r) {
   base_puts(t, "muster: inspected ");
   words_count(t, s.launches, "launch", "launches");
   base_puts(t, " under ");
-  if (s.exhaustive)
+  if (s.exhaustive && s.schedules_run == 1)
+    base_puts(t, "the only schedule of this input");
+  else if (s.exhaustive)
     base_putf(t, "all %llu schedules of this input", (unsigned long long)s.schedules_run);
   else
     words_count(t, s.schedules_run, "schedule", "schedules");

@@ -165,12 +165,6 @@ static const sim_op *rest(const sim_op *o, sim_ctx *c) {
 
 /* ------------------------------------------------------------------ decoding */
 
-static bool set(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
-  return true;
-}
-
 static void wide(sim_op *op, const ptx_body *b, const ptx_operand *o) {
   op->y = sim_operand_bits(b, o) == 64 ? SIM_WIDE : 0;
 }
@@ -195,31 +189,31 @@ bool sim_select_address(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
   case PTX_OP_isspacep_addr:
     op->x = i->mods.space;
     wide(op, b, sim_operand(b, i, 1));
-    return set(op, isspacep);
+    return sim_use_one(op, isspacep);
   case PTX_OP_mapa_addr:
     op->imm = i->mods.space ? 0 : SIM_SHARED_WINDOW;
     op->y = ptx_type_bits((ptx_type)i->type[0]) == 64 ? SIM_WIDE : 0;
-    return set(op, mapa);
+    return sim_use_one(op, mapa);
   case PTX_OP_getctarank_addr:
     op->y = ptx_type_bits((ptx_type)i->type[0]) == 64 ? SIM_WIDE : 0;
-    return set(op, getctarank);
+    return sim_use_one(op, getctarank);
   case PTX_OP_alloca_addr: {
     const ptx_operand *align = sim_operand(b, i, 2);
     op->imm = align->kind == PTX_IMM && align->bits ? align->bits : 8;
     op->b = w->f->stack_top;
     wide(op, b, sim_operand(b, i, 0));
-    return set(op, reserve);
+    return sim_use_one(op, reserve);
   }
   case PTX_OP_stacksave_addr:
     if (w->f->stack_top == SIM_NOWHERE) /* nothing moves it */
       return false;
     op->b = w->f->stack_top;
     wide(op, b, sim_operand(b, i, 0));
-    return set(op, save);
+    return sim_use_one(op, save);
   case PTX_OP_stackrestore_addr:
     op->b = w->f->stack_top;
     wide(op, b, sim_operand(b, i, 0));
-    return set(op, restore);
+    return sim_use_one(op, restore);
   case PTX_OP_mov_move: {
     const ptx_operand *s = sim_operand(b, i, 1);
     if (s->kind != PTX_SPECIAL || !sim_is_time(s->index))
@@ -227,11 +221,11 @@ bool sim_select_address(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     op->x = s->index;
     wide(op, b, sim_operand(b, i, 0));
     w->code->reads_clock = true;
-    return set(op, read_time);
+    return sim_use_one(op, read_time);
   }
   case PTX_OP_nanosleep_time:
     w->blocks = true;
-    return set(op, rest);
+    return sim_use_one(op, rest);
   case PTX_OP_createpolicy_hint: /* a policy has no effect here, but is a value */
     op->a = sim_constant(w, 0, 8);
     op->imm = 0;

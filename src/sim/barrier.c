@@ -78,6 +78,7 @@ static void let_go(sim_run *r, sim_block *b, uint32_t number) {
   r->warp = warp, r->unit = unit;
   bar->have = bar->popc = bar->want = 0;
   bar->phase++;
+  b->open &= ~(UINT32_C(1) << number);
 }
 
 static bool complete(const sim_block *b, const sim_barrier *bar) {
@@ -86,9 +87,9 @@ static bool complete(const sim_block *b, const sim_barrier *bar) {
 }
 
 void sim_barriers_exit(sim_run *r, sim_block *b) {
-  for (uint32_t k = 0; k < SIM_BARRIERS; k++)
-    if (b->barriers[k].have && complete(b, &b->barriers[k]))
-      let_go(r, b, k);
+  SIM_EACH(k, b->open)
+  if (complete(b, &b->barriers[k]))
+    let_go(r, b, k);
 }
 
 /* Lanes of the unit that name the same barrier and count as the first; the others stay for a turn of their
@@ -131,6 +132,7 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
     sim_probe_spoil(r->probe);
   if (!bar->have)
     bar->want = count;
+  b->open |= UINT32_C(1) << number;
   bar->have += (uint32_t)r->lanes;
   bar->lanes[r->warp->index] |= c->mask;
   if (o->x >= BAR_RED_POPC)
@@ -150,6 +152,18 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
   if (last)
     let_go(r, b, number);
   return NULL;
+}
+
+/* Of a gang: where the whole block arrives at once, it goes on at once. */
+static const sim_op *bar_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  sim_block *b = r->block;
+  uint32_t number = *(const uint32_t *)sim_at(c, o->a);
+  if (number >= SIM_BARRIERS || b->barriers[number].have || r->lanes != b->live)
+    return sim_gang_apart(o, c);
+  b->barriers[number].phase++;
+  sim_counted(r, o, o + 1);
+  return o + 1;
 }
 
 /* ------------------------------------------------------------------ clusters */
@@ -328,6 +342,8 @@ static bool select_bar(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_o
                                           : BAR_RED_OR;
   op->y = sim_order_of(w->f, op->insn);
   op->imm = sim_order_of(w->f, op->insn + 1);
+  if (op->x == BAR_SYNC && op->b == SIM_NOWHERE && sim_operand(b, i, at)->kind == PTX_IMM)
+    op->fn[SIM_GANG] = bar_gang;
   return set(op, bar, bar);
 }
 

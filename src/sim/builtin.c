@@ -1,5 +1,6 @@
 /* builtin.c: the functions that CUDA programs take for granted on the device: vprintf, __assertfail, malloc,
- * free. Their arguments lie in the calling thread's memory as the PTX calling convention puts them.
+ * free; and what is refused of them. Their arguments lie in the calling thread's memory as the PTX calling
+ * convention puts them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -291,6 +292,18 @@ static bool free_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const
   return true;
 }
 
+/* What a GPU's driver adds to a module: launches from the device, handles of several grids. */
+static bool device_runtime_lane(sim_run *r, const sim_op *o, uint32_t lane, uint8_t *const *args,
+                                uint8_t *result) {
+  const sim_func *f = r->unit->func;
+  const ptx_operand *callee = sim_operand(f->body, &f->body->insns[o->insn], 1);
+  (void)args, (void)result;
+  sim_fault_raise(r, o, SIM_FAULT_UNMODELLED, lane, 0, 0,
+                  "call of %s: the runtime on the device (dynamic parallelism) is not modelled",
+                  f->ptx->funcs[callee->index].name);
+  return false;
+}
+
 sim_builtin *sim_builtin_find(const char *name) {
   static const struct {
     const char *name;
@@ -300,5 +313,5 @@ sim_builtin *sim_builtin_find(const char *name) {
   for (unsigned k = 0; k < BASE_COUNT(all); k++)
     if (!strcmp(name, all[k].name))
       return all[k].fn;
-  return NULL;
+  return !strncmp(name, "cuda", 4) || !strncmp(name, "__cudaCDP", 9) ? device_runtime_lane : NULL;
 }

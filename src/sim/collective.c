@@ -380,8 +380,7 @@ bool sim_select_collective(sim_build *w, const ptx_body *b, const ptx_insn *i, s
   unsigned a = 0, mask = UINT32_MAX;
   switch (i->op) {
   case PTX_OP_activemask_warp:
-    op->fn[SIM_FULL] = op->fn[SIM_MASKED] = op->fn[SIM_SLOW] = activemask;
-    return true;
+    return sim_use_one(op, activemask);
   case PTX_OP_shfl_sync:
   case PTX_OP_shfl_old:
     t.e = optional(w, b, sim_operand(b, i, 1));
@@ -436,6 +435,5 @@ bool sim_select_collective(sim_build *w, const ptx_body *b, const ptx_insn *i, s
   together *kept = base_alloc(&w->code->arena, sizeof *kept);
   *kept = t;
   op->more = kept;
-  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = op->fn[SIM_SLOW] = t.mask == SIM_NOWHERE ? here : collective;
-  return true;
+  return sim_use_one(op, t.mask == SIM_NOWHERE ? here : collective);
 }

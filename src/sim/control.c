@@ -61,6 +61,46 @@ static const sim_op *part(sim_run *r, const sim_op *o, uint32_t taken) {
   return NULL;
 }
 
+/* A branch around a few instructions that neither wait nor part lanes (o->d of them): lanes `on` carry them
+ * out while the others stand still, without becoming a unit of their own. False: a fault. */
+static bool masked_body(sim_run *r, const sim_op *o, uint32_t on) {
+  sim_ctx *c = &r->ctx;
+  sim_mask_set(r, on);
+  for (const sim_op *p = o + 1; p != o->target;) {
+    p = p->fn[SIM_MASKED](p, c);
+    if (!p)
+      return false;
+  }
+  r->warp_insns += o->d;
+  r->thread_insns += o->d * r->lanes;
+  return true;
+}
+
+static const sim_op *around_full(sim_run *r, const sim_op *o, uint32_t taken) {
+  sim_ctx *c = &r->ctx;
+  uint32_t mask = c->mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  c->mask = mask;
+  r->lanes = sim_count(mask);
+  return o->target + o->c;
+}
+
+static const sim_op *around_masked(sim_run *r, const sim_op *o, uint32_t taken) {
+  uint32_t mask = r->ctx.mask;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  if (!masked_body(r, o, mask & ~taken))
+    return NULL;
+  sim_mask_set(r, mask);
+  if (r->depth_key + o->x < r->other_key)
+    return o->target;
+  sim_unit_at(r->unit, o->target, o->x);
+  return NULL;
+}
+
 static const sim_op *always_full(const sim_op *o, sim_ctx *c) {
   return go_full(sim_run_of(c), o);
 }
@@ -74,13 +114,15 @@ static const sim_op *branch_full(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_full(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_full(r, o) : o->d ? around_full(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_masked(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
   if (!taken)
     return o + 1;
-  return taken == c->mask ? go_masked(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
+  sim_run *r = sim_run_of(c);
+  return taken == c->mask ? go_masked(r, o) : o->d ? around_masked(r, o, taken) : part(r, o, taken);
 }
 static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   uint32_t taken = sim_pred(c, o->a) & c->mask;
@@ -91,12 +133,118 @@ static const sim_op *branch_slow(const sim_op *o, sim_ctx *c) {
   return taken == c->mask ? go_slow(sim_run_of(c), o) : part(sim_run_of(c), o, taken);
 }
 
+/* ---- of a gang: its warps part as the lanes of a warp do ---- */
+
+static const sim_op *stop_gang(sim_run *r, const sim_op *pc, uint32_t order, bool quantum) {
+  sim_gang_at(r, r->ctx.gang, pc, order);
+  r->quantum = quantum;
+  return NULL;
+}
+
+/* All that are left in the gang go to the target; they are counted up to there. */
+static const sim_op *arrive_gang(sim_run *r, const sim_op *o) {
+  if (o->b ? r->budget <= 0 : r->depth_key + o->x >= r->other_key)
+    return stop_gang(r, o->target, o->x, o->b);
+  return o->target;
+}
+
+static const sim_op *go_gang(sim_run *r, const sim_op *o) {
+  sim_counted(r, o, o->target);
+  return arrive_gang(r, o);
+}
+
+/* Some warps stay, some are gone, some have parted lanes: these stop, as do those who will be ahead of the
+ * others, who remain the gang. */
+static const sim_op *part_gang(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
+  sim_ctx *c = &r->ctx;
+  sim_counted(r, o, o + 1);
+  SIM_EACH(w, c->gang & ~stay & ~gone) {
+    sim_gang_one(r, w);
+    uint32_t taken = sim_pred(c, o->a) & c->mask;
+    sim_unit_at(r->unit, o + 1, o->y);
+    sim_unit_at(sim_unit_split(r->warp, r->unit, taken), o->target, o->x);
+    r->stats.fragments_split++;
+  }
+  bool goes = gone && (o->b || !stay);
+  uint64_t other_key = r->depth_key + (goes ? o->y : o->x);
+  if (stay && gone && other_key < r->other_key)
+    r->other_key = other_key;
+  if (goes)
+    sim_gang_at(r, stay, o + 1, o->y);
+  else
+    sim_gang_at(r, gone, o->target, o->x);
+  sim_gang_set(r, goes ? gone : stay);
+  if (!c->gang)
+    return NULL;
+  sim_gang_all(r);
+  if (!goes)
+    return o + 1;
+  r->from = o->target->insn;
+  return arrive_gang(r, o);
+}
+
+static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
+  sim_ctx *c = &r->ctx;
+  uint32_t gang = c->gang, warps = r->warps;
+  uint64_t lanes = r->lanes;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  SIM_EACH(w, gang & ~stay & ~gone) {
+    sim_gang_one(r, w);
+    if (!masked_body(r, o, c->mask & ~sim_pred(c, o->a)))
+      return NULL;
+  }
+  sim_gang_all(r);
+  if (stay) {
+    sim_gang_set(r, stay);
+    for (const sim_op *p = o + 1; p != o->target;) {
+      p = p->fn[SIM_GANG](p, c);
+      if (!p)
+        return NULL;
+    }
+    r->warp_insns += (uint64_t)o->d * r->warps;
+    r->thread_insns += o->d * r->lanes;
+  }
+  c->gang = gang, r->warps = warps, r->lanes = lanes;
+  return arrive_gang(r, o);
+}
+
+static const sim_op *always_gang(const sim_op *o, sim_ctx *c) {
+  return go_gang(sim_run_of(c), o);
+}
+static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  uint32_t stay = 0, gone = 0, gang = c->gang, any = 0, all = UINT32_MAX;
+  uint32_t not = (uint32_t)((int32_t)o->a >> 31);
+  sim_row pred = sim_row_of(c, o->a & ~SIM_NOT);
+  for (uint32_t left = gang, w = 0; left; left >>= 1, w++) {
+    uint32_t taken = *(const uint32_t *)(pred.at + pred.step * w) ^ not;
+    any |= left & 1 ? taken : 0;
+    all &= left & 1 ? taken : UINT32_MAX;
+  }
+  if (!any)
+    return o + 1;
+  if (all == UINT32_MAX)
+    return go_gang(r, o);
+  SIM_EACH(w, gang) {
+    uint32_t live = r->block->warps[w].live, taken = sim_pred_in(c, o->a, w) & live;
+    stay |= (uint32_t)!taken << w;
+    gone |= (uint32_t)(taken == live) << w;
+  }
+  if (stay == gang)
+    return o + 1;
+  if (gone == gang)
+    return go_gang(r, o);
+  return o->d ? around_gang(r, o, stay, gone) : part_gang(r, o, stay, gone);
+}
+
 void sim_make_branch(sim_op *op, uint32_t pred) {
   op->a = pred;
   bool always = pred == SIM_NOWHERE;
   op->fn[SIM_FULL] = always ? always_full : branch_full;
   op->fn[SIM_MASKED] = always ? always_masked : branch_masked;
   op->fn[SIM_SLOW] = always ? always_slow : branch_slow;
+  op->fn[SIM_GANG] = always ? always_gang : branch_gang;
 }
 
 /* To one of a table: each lane by its own index. */
@@ -153,31 +301,68 @@ static const sim_op *guard_masked(const sim_op *o, sim_ctx *c) {
 static const sim_op *guard_slow(const sim_op *o, sim_ctx *c) {
   return guard(o, c, SIM_SLOW);
 }
+static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  uint32_t gang = c->gang, whole = 0, parts = 0;
+  uint64_t lanes = r->lanes;
+  SIM_EACH(w, gang) {
+    uint32_t live = r->block->warps[w].live, on = sim_pred_in(c, o->a, w) & live;
+    whole |= (uint32_t)(on == live) << w;
+    parts |= (uint32_t)(on && on != live) << w;
+  }
+  c->gang = whole;
+  if (whole && !o[1].fn[SIM_GANG](o + 1, c))
+    return NULL;
+  c->gang = gang;
+  SIM_EACH(w, parts) {
+    sim_gang_one(r, w);
+    if (!guard(o, c, SIM_FULL))
+      return NULL;
+  }
+  if (parts)
+    sim_gang_all(r);
+  r->lanes = lanes;
+  return o + 2;
+}
 void sim_make_guard(sim_op *op, uint32_t pred) {
   op->a = pred;
   op->fn[SIM_FULL] = guard_full;
   op->fn[SIM_MASKED] = guard_masked;
   op->fn[SIM_SLOW] = guard_slow;
+  op->fn[SIM_GANG] = guard_gang;
 }
 
 static const sim_op *join_full(const sim_op *o, sim_ctx *c) {
   (void)c;
   return o + 1;
 }
+/* Counts what was run before o, which is still to come. */
+static void counted_before(sim_run *r, const sim_op *o) {
+  uint32_t n = o->insn - r->from;
+  r->warp_insns += (uint64_t)n * r->warps;
+  r->thread_insns += n * r->lanes;
+  r->budget -= n;
+  r->from = o->insn;
+}
 static const sim_op *join_masked(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   if (r->depth_key + o->x < r->other_key)
     return o + 1;
-  r->warp_insns += o->insn - r->from;
-  r->thread_insns += (o->insn - r->from) * r->lanes;
-  r->budget -= o->insn - r->from;
-  r->from = o->insn;
+  counted_before(r, o);
   sim_unit_at(r->unit, o, o->x);
   return NULL;
+}
+static const sim_op *join_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  if (r->depth_key + o->x < r->other_key)
+    return o + 1;
+  counted_before(r, o);
+  return stop_gang(r, o, o->x, false);
 }
 void sim_make_join(sim_op *op) {
   op->fn[SIM_FULL] = join_full;
   op->fn[SIM_MASKED] = op->fn[SIM_SLOW] = join_masked;
+  op->fn[SIM_GANG] = join_gang;
 }
 bool sim_is_join(const sim_op *op) {
   return op->fn[SIM_FULL] == join_full;
@@ -195,8 +380,7 @@ static const sim_op *stop(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 void sim_make_stop(sim_op *op) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = stop;
+  sim_use_one(op, stop);
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -473,13 +657,29 @@ static const sim_op *end(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
-static void set_all(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
+/* Of a gang: the whole block ends at once, as a rule. */
+static const sim_op *end_gang(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  sim_block *b = r->block;
+  if (r->lanes != b->live)
+    return sim_gang_apart(o, c);
+  sim_counted(r, o, o);
+  SIM_EACH(w, c->gang) {
+    sim_warp *v = &b->warps[w];
+    sim_unit *u = &v->units[sim_first(v->used)];
+    if (u->probe)
+      sim_probe_spoil(u->probe);
+    v->live = v->used = v->ready = 0;
+  }
+  b->live = b->ready = 0;
+  if (b->cluster)
+    sim_cluster_exit(r, b, (uint32_t)r->lanes);
+  return NULL;
 }
 
 void sim_make_return(sim_op *op, const sim_func *f) {
-  set_all(op, f->decl->entry ? end : leave);
+  sim_use_one(op, f->decl->entry ? end : leave);
+  op->fn[SIM_GANG] = f->decl->entry ? end_gang : sim_gang_apart;
 }
 
 static pass make_pass(sim_build *w, const ptx_body *b, const ptx_operand *o, const ptx_var *formal) {
@@ -512,7 +712,9 @@ static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     const ptx_func *decl = &w->f->ptx->funcs[callee->index];
     formal_rets = decl->rets, formal_args = decl->params;
     info->name = decl->name;
-    info->builtin = decl->defined ? NULL : sim_builtin_find(decl->name);
+    sim_module *owner = w->f->module;
+    uint32_t func = callee->index;
+    info->builtin = sim_resolve_func(&owner, &func) ? NULL : sim_builtin_find(decl->name);
     if (!info->builtin) {
       sim_func *f = sim_code_func(w, w->f->module, callee->index);
       info->callee = f;
@@ -539,7 +741,7 @@ static bool select_call(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     if (sim_operand_bits(b, callee) != 64)
       return false;
   }
-  set_all(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
+  sim_use_one(op, info->builtin ? call_builtin : info->callee ? call : call_indirect);
   return true;
 }
 
@@ -572,7 +774,7 @@ static const sim_op *unmodelled(const sim_op *o, sim_ctx *c) {
                          (const char *)o->more);
 }
 void sim_make_unmodelled(sim_op *op) {
-  set_all(op, unmodelled);
+  sim_use_one(op, unmodelled);
 }
 
 static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
@@ -589,7 +791,7 @@ static const sim_op *local_address(const sim_op *o, sim_ctx *c) {
 void sim_make_local_address(sim_op *op, uint32_t base, uint64_t offset) {
   op->a = base;
   op->imm = offset;
-  set_all(op, local_address);
+  sim_use_one(op, local_address);
 }
 
 static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -603,7 +805,7 @@ static void make_brx(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   *BASE_PUSH(&w->code->arena, w->f->tables, w->f->n_tables, w->f->cap_tables) = t;
   op->more = t;
   w->blocks = true;
-  set_all(op, brx);
+  sim_use_one(op, brx);
 }
 
 bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -617,13 +819,14 @@ bool sim_select_control(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_
     sim_make_return(op, w->f);
     break;
   case PTX_OP_exit_ctl:
-    set_all(op, end);
+    sim_use_one(op, end);
+    op->fn[SIM_GANG] = end_gang;
     break;
   case PTX_OP_trap_ctl:
-    set_all(op, trap);
+    sim_use_one(op, trap);
     break;
   case PTX_OP_brkpt_ctl:
-    set_all(op, brkpt);
+    sim_use_one(op, brkpt);
     break;
   case PTX_OP_pmevent_ctl: /* counts events for a profiler: hardware that a program cannot see */
     return true;

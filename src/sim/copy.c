@@ -272,12 +272,6 @@ static const sim_op *await(const sim_op *o, sim_ctx *c) {
 
 /* ------------------------------------------------------------------ decoding */
 
-static bool set(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
-  return true;
-}
-
 static end make_end(sim_build *w, const ptx_body *b, const ptx_insn *i, unsigned operand, uint8_t space) {
   end e = {.space = space};
   e.place = sim_address_place(w, b, sim_operand(b, i, operand), &e.offset, &e.wide);
@@ -314,7 +308,7 @@ static bool bulk(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op,
   }
   if (p->reduces)
     element(p, i);
-  return set(op, copy_bulk);
+  return sim_use_one(op, copy_bulk);
 }
 
 static bool from_registers(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op, copy_op *p) {
@@ -326,7 +320,7 @@ static bool from_registers(sim_build *w, const ptx_body *b, const ptx_insn *i, s
   p->has_object = !global;
   if (p->has_object)
     p->object = make_end(w, b, i, 2, PTX_SPACE_SHARED_CLUSTER);
-  return set(op, store_async);
+  return sim_use_one(op, store_async);
 }
 
 bool sim_select_copy(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
@@ -334,12 +328,12 @@ bool sim_select_copy(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
   switch (i->op) {
   case PTX_OP_cp_async_group:
   case PTX_OP_cp_bulk_group:
-    return set(op, commit);
+    return sim_use_one(op, commit);
   case PTX_OP_cp_async_wait:
   case PTX_OP_cp_bulk_wait:
     op->a = place_or_none(w, b, i, 0);
     op->x = i->op == PTX_OP_cp_bulk_wait;
-    return set(op, await);
+    return sim_use_one(op, await);
   case PTX_OP_cp_bulk_prefetch:
     return true;
   case PTX_OP_cp_async:
@@ -362,12 +356,12 @@ bool sim_select_copy(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op 
     p->bytes = place_or_none(w, b, i, 2);
     p->limit = place_or_none(w, b, i, 3);
     p->limit_is_pred = sim_operand(b, i, 3)->type == PTX_PRED;
-    return set(op, copy_small);
+    return sim_use_one(op, copy_small);
   }
   case PTX_OP_st_bulk:
     p->to = make_end(w, b, i, 0, i->mods.space);
     p->bytes = place_or_none(w, b, i, 1);
-    return set(op, store_zeros);
+    return sim_use_one(op, store_zeros);
   case PTX_OP_st_async:
   case PTX_OP_red_async:
     return from_registers(w, b, i, op, p);

@@ -25,6 +25,8 @@ void sim_emit(sim_build *w, const sim_op *op) {
   *to = *op;
   if (!to->fn[SIM_SLOW])
     to->fn[SIM_SLOW] = to->fn[SIM_MASKED];
+  if (!to->fn[SIM_GANG])
+    to->fn[SIM_GANG] = sim_gang_each;
 }
 
 void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...) {
@@ -141,6 +143,8 @@ static void put_insn(sim_build *w, uint32_t n) {
   }
   if (!op.fn[SIM_FULL]) /* a hint: nothing to do */
     return;
+  if (w->blocks && !op.fn[SIM_GANG])
+    op.fn[SIM_GANG] = sim_gang_apart;
   if (guard == SIM_NOWHERE) {
     sim_emit(w, &op);
   } else if (w->blocks) {
@@ -240,10 +244,24 @@ static void order_blocks(sim_func *f) {
   }
 }
 
+/* How many instructions a branch goes around, if lanes may carry them out while the others of their unit
+ * stand still: a few, of which none waits, parts lanes, or is where lanes meet. Else 0. */
+static uint32_t maskable(const sim_build *w, const sim_op *branch, uint32_t target) {
+  enum { MOST = 16 };
+  uint32_t first = branch->insn + 1;
+  if (branch->a == SIM_NOWHERE || target <= first || target - first > MOST)
+    return 0;
+  for (uint32_t n = first; n < target; n++)
+    if (w->breaks[n])
+      return 0;
+  return target - first;
+}
+
 static void fix_targets(sim_build *w) {
   sim_func *f = w->f;
   for (uint32_t k = 0; k < w->n_fixups; k++) {
     sim_op *op = &f->ops[w->fixups[k]];
+    op->d = maskable(w, op, (uint32_t)op->imm);
     op->target = &f->ops[f->op_of[op->imm]];
     op->c = sim_is_join(op->target);
   }
@@ -274,6 +292,7 @@ static void decode_func(sim_build *w) {
   }
   f->op_of = base_alloc_array(&w->code->arena, b->n_insns + 2, sizeof *f->op_of);
   uint8_t *join = base_alloc_array(&w->code->arena, b->n_blocks + 1, 1);
+  w->breaks = base_alloc_array(&w->code->arena, b->n_insns + 1, 1);
   mark_joins(b, join);
   sim_op last = {.insn = b->n_insns ? b->n_insns - 1 : 0};
   for (uint32_t k = 0; k < b->n_blocks; k++) {
@@ -283,17 +302,17 @@ static void decode_func(sim_build *w) {
       f->op_of[n] = f->n_ops;
       if (!reachable)
         continue;
-      if (n == block->first && join[k])
+      bool around = n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks; /* the instruction before */
+      bool meet = around || (n == block->first && join[k]);
+      if (meet)
         put_join(w, n);
-      else if (n > 0 && b->insns[n - 1].guard != PTX_NONE && w->blocks &&
-               b->insns[n - 1].op != PTX_OP_bra_ctl)
-        put_join(w, n); /* lanes went around the instruction before */
       w->blocks = false;
       w->at = n;
       if (f->hoisted[n])
         put_hoisted(w, n);
       else
         put_insn(w, n);
+      w->breaks[n] = meet || w->blocks || b->insns[n].op == PTX_OP_bra_ctl;
     }
   }
   f->op_of[b->n_insns] = f->n_ops;

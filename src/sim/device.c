@@ -198,8 +198,8 @@ void sim_block_wake(sim_run *r, sim_block *b) {
   wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
 }
 
-static uint32_t next_warp(const sim_block *b) {
-  return sim_first(b->turn < SIM_WARP && b->ready >> b->turn ? b->ready >> b->turn << b->turn : b->ready);
+static uint32_t next_warp(const sim_block *b, uint32_t left) {
+  return sim_first(b->turn < SIM_WARP && left >> b->turn ? left >> b->turn << b->turn : left);
 }
 
 /* Sets r->progress if it got anywhere. */
@@ -217,10 +217,13 @@ void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum) {
       break;
     uint32_t left = b->ready; /* each warp that is ready now gets one turn */
     while (left && !r->fault.kind && !r->yield) {
-      uint32_t w = next_warp(b);
-      left &= ~(UINT32_C(1) << w);
+      uint32_t w = next_warp(b, left), gang = sim_gang_of(r, b, w, left);
+      left &= ~(UINT32_C(1) << w) & ~gang;
       b->turn = w + 1;
-      sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
+      if (gang)
+        sim_gang_run(r, b, gang);
+      else
+        sim_warp_run(r, &b->warps[w], SIM_WARP_QUANTUM);
       left &= b->ready;
     }
   } while (b->live && !r->fault.kind && !r->yield && r->progress && r->warp_insns < end);

@@ -122,8 +122,9 @@ uint64_t sim_launch_start(sim_device *d, const sim_launch *launch, char **error)
 typedef struct sim_store {
   struct sim_store *next;
   char *memory;    /* warps, pool, shared memory, barriers */
+  char *frames;    /* registers */
   uint8_t *local;  /* of its threads */
-  sim_warp *warps; /* the beginning of `memory`; they own their registers */
+  sim_warp *warps; /* the beginning of `memory` */
   uint32_t n_warps;
 } sim_store;
 
@@ -133,12 +134,14 @@ static void store_free(sim_store *s) {
   for (uint32_t w = 0; s->warps && w < s->n_warps; w++) {
     for (uint32_t k = 0; k < SIM_LANES; k++)
       sim_probe_free(s->warps[w].units[k].probe);
-    free(s->warps[w].regs);
+    if (s->warps[w].grown)
+      free(s->warps[w].regs);
     free(s->warps[w].shadow);
     free(s->warps[w].origins);
     free(s->warps[w].local_defined);
   }
   free(s->memory);
+  free(s->frames);
   free(s->local);
   free(s);
 }
@@ -183,12 +186,12 @@ bool sim_warp_grow(sim_warp *w, uint32_t bytes) {
   if (!p)
     return false;
   memset(p, 0, bytes);
-  if (w->regs)
-    memcpy(p, w->regs, w->regs_bytes);
+  memcpy(p, w->regs, w->regs_bytes);
   if (w->shadow && !sim_define_grow(w, bytes))
     return free(p), false;
-  free(w->regs);
-  w->regs = p, w->regs_bytes = bytes;
+  if (w->grown)
+    free(w->regs);
+  w->regs = p, w->regs_bytes = bytes, w->grown = true;
   return true;
 }
 
@@ -217,28 +220,35 @@ static void fill_special(sim_warp *w, uint32_t index, const uint32_t dim[3]) {
   }
 }
 
+/* Bytes of registers a warp begins with: an odd number of cache lines, so that the same register of a gang's
+ * warps falls into different sets of the cache. */
+static uint32_t frame_step(const sim_code *c) {
+  return (uint32_t)padded(c->deep ? c->largest_frame * 4 : c->stack_frames) | 64;
+}
+
 static sim_store *new_store(const sim_block *b) {
   const sim_code *c = b->grid->code;
   sim_store *s = calloc(1, sizeof *s);
   uint64_t bytes = layout_of(b).end, local = (uint64_t)c->local_bytes * SIM_LANES * b->n_warps;
   if (!s)
     return NULL;
+  uint32_t step = frame_step(c);
   s->memory = aligned_alloc(64, bytes);
+  s->frames = aligned_alloc(64, (uint64_t)step * b->n_warps);
   if (local)
     s->local = calloc(1, local);
-  if (!s->memory || (local && !s->local)) {
+  if (!s->memory || !s->frames || (local && !s->local)) {
     store_free(s);
     return NULL;
   }
   memset(s->memory, 0, bytes);
+  memset(s->frames, 0, (uint64_t)step * b->n_warps);
   s->warps = (sim_warp *)s->memory;
   s->n_warps = b->n_warps;
   for (uint32_t w = 0; w < b->n_warps; w++) {
     fill_special(&s->warps[w], w, b->grid->launch.block);
-    if (!sim_warp_grow(&s->warps[w], (uint32_t)padded(c->deep ? c->largest_frame * 4 : c->stack_frames))) {
-      store_free(s);
-      return NULL;
-    }
+    s->warps[w].regs = s->frames + (uint64_t)w * step;
+    s->warps[w].regs_bytes = step;
   }
   return s;
 }
@@ -256,6 +266,9 @@ static bool take_store(sim_device *d, sim_block *b) {
     return false;
   b->store = s;
   b->warps = s->warps;
+  b->frames = s->frames;
+  b->frame_step = frame_step(g->code);
+  b->gang_most = b->frame_step < SIM_GANG_BYTES ? SIM_GANG_BYTES / b->frame_step : 1;
   b->pool = s->memory + l.pool;
   b->shared = (uint8_t *)s->memory + l.shared;
   b->barrier_lanes = (uint32_t *)(s->memory + l.barriers);
@@ -406,7 +419,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
-  b->ready = b->asleep = b->turn = 0;
+  b->ready = b->asleep = b->turn = b->open = 0;
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);

@@ -247,6 +247,7 @@ struct sim_build {
   const sim_level *level;
   bool blocks; /* the op at work may wait or part lanes */
   bool in_prologue;
+  uint8_t *breaks;                /* of instruction: it may wait or part lanes, or they meet there */
   uint32_t at;                    /* the instruction at work */
   struct sim_constant *constants; /* a hash of those made so far */
   uint32_t n_constants, cap_constants;
@@ -268,6 +269,11 @@ _Noreturn void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *form
 /* Selectors of src/sim itself, asked before those of the level. */
 sim_select sim_select_control, sim_select_barrier, sim_select_collective, sim_select_copy,
     sim_select_mbarrier, sim_select_address;
+/* One handler for every way to run a warp. */
+static inline bool sim_use_one(sim_op *op, sim_fn *fn) {
+  op->fn[SIM_FULL] = op->fn[SIM_MASKED] = op->fn[SIM_SLOW] = fn;
+  return true;
+}
 /* control.c: ops that the decoder makes itself. */
 void sim_make_branch(sim_op *op, uint32_t pred); /* target, orders and direction are the decoder's */
 void sim_make_guard(sim_op *op, uint32_t pred);
@@ -346,6 +352,7 @@ typedef struct sim_warp {
   uint32_t ready, asleep; /* units in that state; asleep: SLEEPS or RESTS */
   uint32_t at_warp;       /* units in state SIM_AT_WARP */
   char *regs;
+  bool grown;             /* they outgrew the block's frames, and are elsewhere */
   char *shadow, *origins; /* of regs, while definedness is kept: define.c */
   bool undefined;         /* some register may be: otherwise `shadow` is all zeros */
   uint32_t steps;         /* since that was looked at */
@@ -358,6 +365,7 @@ typedef struct sim_warp {
   uint64_t tried;             /* sim_device.progress when it last had a turn and got nowhere */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
+  char apart[64]; /* so that the same of all warps does not fall into the same lines of a cache */
 } sim_warp;
 enum { SIM_SPECIAL_TID_X, SIM_SPECIAL_TID_Y, SIM_SPECIAL_TID_Z, SIM_SPECIAL_WARPID };
 
@@ -394,8 +402,12 @@ typedef struct sim_block {
   uint32_t shared_bytes;
   uint8_t *shared_defined;
   uint32_t *barrier_lanes;
+  uint32_t open; /* barriers that somebody has arrived at */
   sim_barrier barriers[SIM_BARRIERS];
   sim_warp *warps;
+  char *frames; /* their registers, one behind the other */
+  uint32_t frame_step;
+  uint32_t gang_most;      /* how many may go together */
   struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
 } sim_block;
 
@@ -452,6 +464,12 @@ struct sim_device {
 };
 
 #define SIM_FRAMES_MAX (256u << 20) /* bytes of registers of one warp */
+/* Where an op's memory was. */
+typedef struct sim_last {
+  const sim_op *op;
+  const uint8_t *at;
+} sim_last;
+
 typedef struct sim_run {
   sim_ctx ctx; /* first: a sim_ctx * is a sim_run * */
   sim_device *device;
@@ -464,7 +482,8 @@ typedef struct sim_run {
   const sim_memory *memory;
   uint32_t from;      /* instruction at which straight-line running began, for counting */
   int64_t budget;     /* warp instructions left of this turn */
-  uint64_t lanes;     /* popcount of the mask */
+  uint64_t lanes;     /* popcount of the mask; of a gang's masks, all together */
+  uint32_t warps;     /* 1, or how many are in the gang */
   uint64_t depth_key; /* the part of the unit's key that its depth makes */
   uint64_t other_key; /* the lowest key, of those above its own, of the warp's other ready units; UINT64_MAX:
                          none */
@@ -480,6 +499,7 @@ typedef struct sim_run {
   uint64_t ticks;  /* how far its clock is ahead of its own instructions */
   sim_stats stats; /* its part of the device's */
   sim_fault fault;
+  sim_last last[16]; /* by op */
   uint64_t address[SIM_LANES] __attribute__((aligned(64)));
   uint8_t *pointer[SIM_LANES];
 } sim_run;
@@ -497,9 +517,6 @@ static inline uint32_t sim_first(uint32_t mask) {
 static inline uint32_t sim_count(uint32_t mask) {
   return (uint32_t)__builtin_popcount(mask);
 }
-#define SIM_EACH(i, mask) \
-  for (uint32_t each_##i = (mask), i; each_##i && (i = sim_first(each_##i), true); each_##i &= each_##i - 1)
-
 /* sched.c: units of a warp. All of them may be called by handlers; a handler that changed who goes next
  * returns NULL. */
 enum { SIM_WARP_QUANTUM = 128, SIM_UNIT_TURN = 8192, SIM_BLOCK_QUANTUM = 1 << 16 };
@@ -518,7 +535,7 @@ static inline void sim_unit_at(sim_unit *u, const sim_op *pc, uint32_t order) {
 /* Counts what was run up to and with o, and goes on counting from op `to`. */
 static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
   int64_t n = (int64_t)o->insn + 1 - r->from;
-  r->warp_insns += (uint64_t)n;
+  r->warp_insns += (uint64_t)n * r->warps;
   r->thread_insns += (uint64_t)n * r->lanes;
   r->budget -= n;
   r->from = to->insn;
@@ -528,6 +545,7 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
 void sim_lanes_exit(sim_run *r, const sim_op *o, uint32_t lanes);
 void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget);
+void sim_quantum_over(sim_run *r, sim_warp *w, sim_unit *u);
 bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
 void sim_say(sim_run *r, sim_event *e, uint32_t lanes,
@@ -536,6 +554,20 @@ void sim_who_of(const sim_run *r, uint32_t lanes, const sim_op *o, sim_who *out)
 static inline bool sim_watches(const sim_run *r, uint32_t what) {
   return r->watcher && (r->watcher->watch & what);
 }
+
+/* gang.c: warps that go together, as many as have their registers in the first-level cache. Warps of a block
+ * are bits. */
+enum { SIM_GANG_BYTES = 24 << 10, SIM_GANG_QUANTUM = 4 * SIM_WARP_QUANTUM };
+uint32_t sim_gang_of(const sim_run *r, sim_block *b, uint32_t first,
+                     uint32_t among); /* who may go with warp `first`, and it; 0: it goes alone */
+void sim_gang_run(sim_run *r, sim_block *b, uint32_t gang);
+void sim_gang_set(sim_run *r, uint32_t gang); /* from now on these */
+void sim_gang_at(sim_run *r, uint32_t gang, const sim_op *pc, uint32_t order);
+void sim_gang_one(sim_run *r, uint32_t w); /* for a handler that is not a gang's; r->lanes is the caller's */
+void sim_gang_all(sim_run *r);             /* the gang again */
+/* Ways of a gang for ops that have none. */
+sim_fn sim_gang_each;  /* that only go on, to where they all go on */
+sim_fn sim_gang_apart; /* that may stop */
 
 /* probe.c */
 enum { SIM_PROBE_INSNS = 65536 };

@@ -223,18 +223,12 @@ static const sim_op *copies_arrive(const sim_op *o, sim_ctx *c) {
   return o + 1;
 }
 
-static bool set(sim_op *op, sim_fn *fn) {
-  for (int k = 0; k < SIM_WAYS; k++)
-    op->fn[k] = fn;
-  return true;
-}
-
 bool sim_select_mbarrier(sim_build *w, const ptx_body *b, const ptx_insn *i, sim_op *op) {
   bool waits = i->op == PTX_OP_mbarrier_test_wait || i->op == PTX_OP_mbarrier_try_wait;
   unsigned at = 0, count = 1;
   switch (i->op) {
   case PTX_OP_mbarrier_pending_count:
-    return set(op, pending_count);
+    return sim_use_one(op, pending_count);
   case PTX_OP_mbarrier_arrive:
   case PTX_OP_mbarrier_arrive_drop:
   case PTX_OP_mbarrier_test_wait:
@@ -268,9 +262,9 @@ bool sim_select_mbarrier(sim_build *w, const ptx_body *b, const ptx_insn *i, sim
     p->expect = i->mods.noinc != 0;
     if (p->expect) { /* one arrival */
       p->expect = false;
-      return set(op, act);
+      return sim_use_one(op, act);
     }
-    return set(op, copies_arrive);
+    return sim_use_one(op, copies_arrive);
   }
-  return set(op, waits ? test : act);
+  return sim_use_one(op, waits ? test : act);
 }

@@ -213,6 +213,7 @@ static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->ctx.base[SIM_IN_FRAME] = sim_biased(w->regs + u->frame, SIM_IN_FRAME);
   r->depth_key = sim_depth_key(u->depth);
   r->from = u->pc->insn;
+  r->warps = 1;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
   r->only_told = r->watcher && !r->probe && !r->watcher->source && r->watcher->event &&
                  !(r->watcher->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
@@ -266,7 +267,7 @@ static void run_told(sim_run *r, const sim_op *o) {
  * slept before is looked at soon again; one that reads what others may write at once, where a watcher
  * chooses: it might choose it for ever. */
 enum { FIRST_PROBE = 16 };
-static void quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
+void sim_quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
     u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
@@ -316,7 +317,7 @@ void sim_warp_run(sim_run *r, sim_warp *w, int64_t budget) {
     if (r->probe && r->probe->running && (r->probe->insns += used) > SIM_PROBE_INSNS)
       sim_probe_spoil(r->probe);
     if (r->quantum && u->mask && u->state == SIM_READY)
-      quantum_over(r, w, u);
+      sim_quantum_over(r, w, u);
     if (r->yield && u->mask)
       u->yielded = true;
   }

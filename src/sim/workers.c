@@ -1,9 +1,9 @@
 /* workers.c: several host threads run one device's blocks. It goes in rounds: the resident clusters are a
- * list, each worker takes the next one and gives it a turn, and when the list is done the caller alone looks
- * at what ended, lets others in, and judges whether anybody moved. A cluster is run by one thread at a time,
- * so shared memory, barriers and warps need no locks; global atomics are host atomics then (atom.c), and what
- * belongs to the device (its heap, its output, its spare memory) is under one lock. Which order things happen
- * in is up to the host: no determinism.
+ * list, each worker takes the next ones and gives them a turn, and when the list is done the caller alone
+ * looks at what ended, lets others in, and judges whether anybody moved. A cluster is run by one thread at a
+ * time, so shared memory, barriers and warps need no locks; global atomics are host atomics then (atom.c),
+ * and what belongs to the device (its heap, its output, its spare memory) is under one lock. Which order
+ * things happen in is up to the host: no determinism.
  *
  * A round waits for nobody to come: a worker that the host has not let run before the list is done misses the
  * round. So a machine that others use too is at worst as fast as one thread alone. Rounds follow each other
@@ -68,13 +68,23 @@ static void run_cluster(sim_run *r, sim_cluster *k) {
       sim_block_release(r->device, k->blocks[n]);
 }
 
+/* Neighbours on the list are neighbours in memory as a rule, and the processor has fetched what comes next:
+ * so a worker takes a run of them, the shorter the fewer are left. */
+static bool take(sim_workers *w, uint32_t *first, uint32_t *end) {
+  *first = atomic_load(&w->next);
+  do {
+    if (*first >= w->n_list)
+      return false;
+    *end = *first + 1 + (w->n_list - *first) / (4 * w->n);
+  } while (!atomic_compare_exchange_weak(&w->next, first, *end));
+  return true;
+}
+
 static void work(sim_workers *w, sim_run *r) {
-  for (;;) {
-    uint32_t k = atomic_fetch_add(&w->next, 1);
-    if (k >= w->n_list || r->fault.kind)
-      return;
-    run_cluster(r, w->list[k]);
-  }
+  uint32_t k, end;
+  while (!r->fault.kind && take(w, &k, &end))
+    for (; k < end && !r->fault.kind; k++)
+      run_cluster(r, w->list[k]);
 }
 
 static void relax(void) {

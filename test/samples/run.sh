@@ -1,20 +1,23 @@
 #!/bin/sh
-# run.sh [-c] [-m MUSTER] [-o FOLDER] [-t SECONDS] SAMPLES [PATTERN]
+# run.sh [-c|-i] [-m MUSTER] [-o FOLDER] [-t SECONDS] SAMPLES [PATTERN]
 # Compiles NVIDIA's cuda-samples of list.txt (SAMPLES: a copy of their repository) whole-program with nvcc and
 # runs each, untouched, under `muster run` in the folder it came in. FOLDER (build/samples) gets bin/, log/ and
 # samples.tsv: name, verdict, exit code, seconds, reason. The verdict is the sample's own: its exit code and its own words.
 #   -c        compile only      -t   time limit of one sample, 120
+#   -i        inspect: the same under `muster check`, into check.tsv: name, `clean` or the rules of what was found,
+#             exit code, seconds, reason; the reports lie in log/
 #   PATTERN   only the samples whose name matches (grep -E); their rows replace those in samples.tsv
 # MUSTER may also be a command that runs a program on a GPU: -m env.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=mk/deps.sh disable=SC1091
 . "$here/../../mk/deps.sh"
-muster=$here/../../build/bin/muster out=build/samples seconds=120 compile_only=
+muster=$here/../../build/bin/muster out=build/samples seconds=120 compile_only='' inspect=''
 usage() { sed -n '2s/^# /usage: /p' "$0" >&2; exit 2; }
-while getopts cm:o:t: option; do
+while getopts cim:o:t: option; do
   case $option in
   c) compile_only=1 ;;
+  i) inspect=1 ;;
   m) muster=$OPTARG ;;
   o) out=$OPTARG ;;
   t) seconds=$OPTARG ;;
@@ -22,6 +25,7 @@ while getopts cm:o:t: option; do
   esac
 done
 shift $((OPTIND - 1))
+case $muster in /*) ;; */*) muster=$PWD/$muster ;; esac # each sample is run in its own folder
 case $# in 1 | 2) ;; *) usage ;; esac
 [ -f "$1/Common/helper_cuda.h" ] || die "$1 is no copy of cuda-samples (no Common/helper_cuda.h)"
 samples=$(cd "$1" && pwd) pattern=${2:-.}
@@ -78,7 +82,22 @@ judge() {
   fi
 }
 
+# judge_check CODE LOG JSON: sets verdict and reason. An error or a warning has its rule as the verdict.
+judge_check() {
+  reason=$(grep -a '^muster: ' "$2" | head -1 | cut -c1-200 | tr '\t' ' ') || true
+  rules=$(tr -d '\n' <"$3" | grep -oE '"rule": *"[^"]*", *"severity": *"(error|warning)' | cut -d'"' -f4 | sort -u | paste -sd' ') || true
+  case $1 in
+  0) verdict=clean reason= ;;
+  124 | 137) verdict="not done" reason="not done after $seconds s" ;;
+  3) verdict="not judged" ;;
+  4) verdict="the sample fails" ;;
+  *) verdict="ends with $1" ;;
+  esac
+  [ -z "$rules" ] || verdict=$rules
+}
+
 table=$out/samples.tsv
+[ -z "$inspect" ] || table=$out/check.tsv
 [ -f "$table" ] || : >"$table"
 grep -v '^#' "$here/list.txt" | grep -E "$pattern" | while read -r name words; do
   sm=75 rdc='' flags='' arguments='' expect=0 says='' gpus=1
@@ -104,16 +123,21 @@ grep -v '^#' "$here/list.txt" | grep -E "$pattern" | while read -r name words; d
     say "compiled	$name"
     continue
   else
-    log=$out/log/$base.run
+    log=$out/log/$base.run json=$out/log/$base.json
+    : >"$json"
     start=$(date +%s%N)
     set -- "$out/bin/$base"
-    case $muster in *muster) set -- "$muster" run --time-limit "$seconds" --gpus "$gpus" -- "$@" ;; *) set -- "$muster" "$@" ;; esac
+    if [ -n "$inspect" ]; then
+      set -- "$muster" check --format text --format "json:$json" --time-limit "$seconds" --gpus "$gpus" -- "$@"
+    else
+      case $muster in *muster) set -- "$muster" run --time-limit "$seconds" --gpus "$gpus" -- "$@" ;; *) set -- "$muster" "$@" ;; esac
+    fi
     code=0
     # shellcheck disable=SC2086
     (cd "$samples/Samples/$name" && timeout -k 5 $((seconds + 10)) "$@" $arguments) >"$log" 2>&1 </dev/null || code=$?
     took=$((($(date +%s%N) - start) / 10000000))
     took=$(printf '%d.%02d' $((took / 100)) $((took % 100)))
-    judge "$code" "$expect" "$says" "$log"
+    if [ -n "$inspect" ]; then judge_check "$code" "$log" "$json"; else judge "$code" "$expect" "$says" "$log"; fi
   fi
   say "$verdict	$name	$code	$took	$reason"
   grep -v "^$name$tab" "$table" >"$table.new" || true

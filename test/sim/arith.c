@@ -55,6 +55,7 @@ unsigned arith_levels(const arith_level **out) {
 
 /* ------------------------------------------------------------------ what selectors ask the decoder for */
 
+enum { FRAME_BYTES = 64 + ARITH_REGS * ARITH_REG_BYTES };
 static uint32_t place_of_reg(uint32_t reg) {
   return 64 + reg * ARITH_REG_BYTES;
 }
@@ -126,9 +127,9 @@ bool arith_open(arith *a, const spell *s) {
     else
       a->read[a->n_read++] = o->index;
   }
-  a->frame = aligned_alloc(64, 64 + ARITH_REGS * ARITH_REG_BYTES);
+  a->frame = aligned_alloc(64, FRAME_BYTES);
   a->consts = aligned_alloc(64, 16 * ARITH_REG_BYTES);
-  memset(a->frame, 0, 64 + ARITH_REGS * ARITH_REG_BYTES);
+  memset(a->frame, 0, FRAME_BYTES);
   return true;
 }
 
@@ -220,6 +221,24 @@ void arith_run(arith *a, unsigned way, uint32_t mask) {
   for (int i = 0; i < SIM_LANES; i++)
     c.lane[i] = mask >> i & 1 ? UINT32_MAX : 0;
   a->op.fn[way](&a->op, &c);
+}
+bool arith_run_gang(arith *a) {
+  enum { WARPS = 3 };
+  char *frames = aligned_alloc(64, WARPS * FRAME_BYTES);
+  if (!frames)
+    return false;
+  for (int w = 0; w < WARPS; w++)
+    memcpy(frames + w * FRAME_BYTES, a->frame, FRAME_BYTES);
+  sim_ctx c = {.mask = UINT32_MAX, .way = SIM_GANG, .gang = 5};
+  c.base[SIM_IN_FRAME] = frames;
+  c.step[SIM_IN_FRAME] = FRAME_BYTES;
+  c.base[SIM_IN_CONST] = a->consts - SIM_IN_CONST;
+  a->op.fn[SIM_GANG](&a->op, &c);
+  bool ok = !memcmp(frames + FRAME_BYTES, a->frame, FRAME_BYTES) &&
+            !memcmp(frames, frames + 2 * FRAME_BYTES, FRAME_BYTES) && c.base[SIM_IN_FRAME] == frames;
+  memcpy(a->frame, frames, FRAME_BYTES);
+  free(frames);
+  return ok;
 }
 uint64_t arith_result(const arith *a, unsigned k, unsigned lane) {
   if (k < a->n_written)

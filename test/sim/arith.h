@@ -39,6 +39,9 @@ bool arith_choose(arith *a, const arith_level *level); /* false: no selector too
 void arith_load(arith *a, uint64_t n);
 void arith_put(arith *a, uint32_t reg, unsigned lane, uint64_t v); /* a register's lane */
 void arith_run(arith *a, unsigned way, uint32_t mask);
+/* As the first of three warps, of which the first and the last go together; false: the others are not as they
+ * should be. */
+bool arith_run_gang(arith *a);
 uint64_t arith_result(const arith *a, unsigned k,
                       unsigned lane); /* word k of the case, as the kernel writes it */
 void arith_spoil(arith *a);           /* results to 0xa5... */

@@ -1,5 +1,5 @@
 /* t_arith.c: every spelling of the arithmetic instructions against the oracle, on every vector level that
- * this processor has, unmasked, masked, and with the result in place of the first operand.
+ * this processor has, unmasked, masked, for a gang, and with the result in place of the first operand.
  *
  *   t_arith [-p] [-n CASES] [-s I/N] [ROW-PREFIX]
  * Ends with 0 if all agree; -s takes every N-th spelling; -p: only those of two operands of 16 bits,
@@ -62,6 +62,19 @@ static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bo
   for (unsigned lane = 0; lane < SIM_LANES; lane++)
     for (k = 0; k < a->n_written; k++)
       full[k][lane] = arith_result(a, k, lane);
+  arith_load(a, n);
+  arith_spoil(a);
+  if (!arith_run_gang(a)) {
+    complain(a, level, "as a gang: other warps", n, &c[0], 0, 0);
+    return false;
+  }
+  for (unsigned lane = 0; lane < SIM_LANES; lane++)
+    for (k = 0; k < a->n_written; k++)
+      if ((got = arith_result(a, k, lane)) != full[k][lane]) {
+        c[lane].out[k] = full[k][lane];
+        complain(a, level, "as a gang", n + lane, &c[lane], k, got);
+        return false;
+      }
   arith_load(a, n);
   arith_spoil(a);
   uint64_t before[SPELL_OUT];

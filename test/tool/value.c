@@ -204,7 +204,7 @@ static void options(void) {
   CHECK_TEXT(tool_nearest("gird", names, 3), "grid");
   CHECK_TEXT(tool_nearest("blokc", names, 3), "block");
   CHECK(tool_nearest("xyzzy", names, 3) == NULL);
-  free(o.arg.items);
+  tool_options_free(&o);
 }
 
 int main(void) {

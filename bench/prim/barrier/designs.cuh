@@ -17,10 +17,9 @@ struct setup {
   unsigned blocks;           // of a group: consecutive blocks
   unsigned rounds, pause, skew_ns;
   unsigned *failed;
-  char *workspace; // for the library's barrier
-  unsigned tuned;  // 0: as the library chooses
-  unsigned shards, copies, eager,
-      near; // else so; near 1: lines and side say which lines, and which is nearer
+  char *workspace;               // for the library's barrier
+  unsigned tuned;                // 0: as the library chooses
+  unsigned shards, copies, near; // else so; near 1: lines and side say which lines, and which is nearer
 };
 
 static __device__ inline unsigned smid(void) {

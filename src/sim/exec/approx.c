@@ -56,7 +56,7 @@ SIM_HANDLER2(div_full_ftz, float, float, float, end_f32(flush_f32(a, FTZ) / flus
 
 /* Sine (quarter 0) and cosine (quarter 1). Lanes too far out for the short reduction go through the C
  * library. */
-static inline const sim_op *circle(const sim_op *o, sim_ctx *ctx, uint64_t quarter, int how, int full) {
+static inline void circle(const sim_op *o, sim_ctx *ctx, uint64_t quarter, int how, int full) {
   float *d = sim_at(ctx, o->d);
   const float *a = sim_at(ctx, o->a);
   float r[SIM_LANES], x[SIM_LANES];
@@ -73,19 +73,11 @@ static inline const sim_op *circle(const sim_op *o, sim_ctx *ctx, uint64_t quart
         r[i] = (float)(quarter ? cos((double)x[i]) : sin((double)x[i]));
   for (int i = 0; i < SIM_LANES; i++)
     d[i] = full || ctx->lane[i] ? end_f32(r[i], how) : d[i];
-  return o + 1;
 }
-#define CIRCLE(name, quarter, how)                                    \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    return circle(o, ctx, quarter, how, 1);                           \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    return circle(o, ctx, quarter, how, 0);                           \
-  }
-CIRCLE(sin, 0, 0)
-CIRCLE(sin_ftz, 0, FTZ)
-CIRCLE(cos, 1, 0)
-CIRCLE(cos_ftz, 1, FTZ)
+SIM_HANDLER(sin, circle(o, ctx, 0, 0, full))
+SIM_HANDLER(sin_ftz, circle(o, ctx, 0, FTZ, full))
+SIM_HANDLER(cos, circle(o, ctx, 1, 0, full))
+SIM_HANDLER(cos_ftz, circle(o, ctx, 1, FTZ, full))
 
 /* f64: the operand's upper 32 bits alone count, the result has no others. Subnormals are zeros. */
 static inline uint64_t upper_f64(uint64_t u) {

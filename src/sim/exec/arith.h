@@ -134,45 +134,8 @@ static inline void round_back(unsigned was) {
 }
 #endif
 
-/* ---- lane loops ----
- * As SIM_HANDLER1..3 of exec.h, with statements before and after the loop. D, A, B, C, E: types of a lane;
- * the expression sees a, b, c, e (the fourth operand, whose place is in o->x) and the op as o. */
-#define LANES_(name, D, before, after, operands, values, expr)        \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    operands before;                                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      values d_[i] = (D)(expr);                                       \
-    }                                                                 \
-    after;                                                            \
-    return o + 1;                                                     \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    D *d_ = sim_at(ctx, o->d);                                        \
-    const uint32_t *on_ = ctx->lane;                                  \
-    operands before;                                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      values D r_ = (D)(expr);                                        \
-      d_[i] = on_[i] ? r_ : d_[i];                                    \
-    }                                                                 \
-    after;                                                            \
-    return o + 1;                                                     \
-  }
-#define LANES1(name, D, A, before, after, expr) \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a);, A a = a_[i];, expr)
-#define LANES2(name, D, A, B, before, after, expr)                                                 \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
-         , A a = a_[i]; B b = b_[i];, expr)
-#define LANES3(name, D, A, B, C, before, after, expr)                                              \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b); \
-         const C *c_ = sim_at(ctx, o->c);, A a = a_[i]; B b = b_[i]; C c = c_[i];, expr)
-#define LANES4(name, D, A, B, C, E, before, after, expr)                                              \
-  LANES_(name, D, before, after, const A *a_ = sim_at(ctx, o->a); const B *b_ = sim_at(ctx, o->b);    \
-         const C *c_ = sim_at(ctx, o->c); const E *e_ = sim_at(ctx, o->x);, A a = a_[i]; B b = b_[i]; \
-         C c = c_[i]; E e = e_[i];, expr)
-#define NOTHING
-
-/* The same with the rounding mode of o->imm and the words (FTZ, SAT) of o->y as `how`. */
+/* ---- in a direction ----
+ * SIM_LANES1..4 with the rounding mode of o->imm and the words (FTZ, SAT) of o->y as `how`. */
 #define DIRECTED             \
   const int how = (int)o->y; \
   (void)how;                 \

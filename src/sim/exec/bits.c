@@ -98,8 +98,10 @@ static inline uint64_t insert_64(uint64_t a, uint64_t b, uint32_t at, uint32_t n
   uint64_t m = n > 63 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
   return at > 63 ? b : (b & ~(m << at)) | (a & m) << at;
 }
-LANES4(bfi_32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, NOTHING, NOTHING, insert_32(a, b, c, e))
-LANES4(bfi_64, uint64_t, uint64_t, uint64_t, uint32_t, uint32_t, NOTHING, NOTHING, insert_64(a, b, c, e))
+SIM_LANES4(bfi_32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, SIM_NOTHING, SIM_NOTHING,
+           insert_32(a, b, c, e))
+SIM_LANES4(bfi_64, uint64_t, uint64_t, uint64_t, uint32_t, uint32_t, SIM_NOTHING, SIM_NOTHING,
+           insert_64(a, b, c, e))
 
 /* Extension from the low n bits; wrap: n modulo 32, clamp: 32 and more take all bits. */
 static inline uint32_t extend(uint32_t a, uint32_t n, int sign, int clamp) {

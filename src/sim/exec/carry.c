@@ -12,7 +12,7 @@ __extension__ typedef __int128 s128;
 /* first: nothing comes in; keep: .cc is not written. a +/- b or a * b + c are split by the caller into x and
  * y. */
 #define CARRY(name, L, WIDE, reads_c, product, first, keep, minus)                \
-  static inline const sim_op *name(const sim_op *o, sim_ctx *ctx, int full) {     \
+  static inline void name(const sim_op *o, sim_ctx *ctx, int full) {              \
     L *d_ = sim_at(ctx, o->d);                                                    \
     const L *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);                     \
     const L *c_ = sim_at(ctx, reads_c ? o->c : o->b);                             \
@@ -27,14 +27,8 @@ __extension__ typedef __int128 s128;
     }                                                                             \
     if (!keep)                                                                    \
       sim_pred_set(ctx, SIM_CC, out, full);                                       \
-    return o + 1;                                                                 \
   }                                                                               \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {               \
-    return name(o, ctx, 1);                                                       \
-  }                                                                               \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {             \
-    return name(o, ctx, 0);                                                       \
-  }
+  SIM_HANDLER(name, name(o, ctx, full))
 
 /* The three that an operation has: .cc alone, with carry in and .cc, with carry in. */
 #define THREE(name, L, WIDE, reads_c, product, minus)        \

@@ -53,12 +53,19 @@ static comparison comparison_of(unsigned cmp, bool is_float) {
 /* o->y of a set: ask for the opposite. */
 #define OPPOSITE 1u
 
-/* r combined with the instruction's predicate, if it has one. */
+/* r combined with the instruction's predicate, if it has one: the operation is in o->x (PTX_BOOL_*, or 0),
+ * its place in o->c. */
 static inline uint32_t combined(const sim_op *o, sim_ctx *ctx, uint32_t r) {
   if (!o->x)
     return r;
   uint32_t q = sim_pred(ctx, o->c);
   return o->x == PTX_BOOL_AND ? r & q : o->x == PTX_BOOL_OR ? r | q : r ^ q;
+}
+/* Into predicate d and, if it is somewhere, the opposite into e. */
+static inline void compared(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
+  uint32_t n = combined(o, ctx, ~r); /* d may be the predicate that is read */
+  sim_pred_set(ctx, o->d, combined(o, ctx, r), full);
+  sim_pred_set(ctx, o->e, n, full);
 }
 /* Lanes of o->imm where r is true, else 0. */
 static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full) {
@@ -70,32 +77,18 @@ static inline void set_lanes(const sim_op *o, sim_ctx *ctx, uint32_t r, int full
   }
 }
 
-#define COMPARE(name, A, expr)                                             \
-  static inline uint32_t name##_bits(const sim_op *o, sim_ctx *ctx) {      \
-    const A *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);              \
-    LANE_MASKS(m_);                                                        \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {                  \
-      A a = a_[i], b = b_[i];                                              \
-      m_[i] = (expr) ? UINT32_MAX : 0;                                     \
-    }                                                                      \
-    return bits_of_lanes(m_);                                              \
-  }                                                                        \
-  static const sim_op *setp_##name##_full(const sim_op *o, sim_ctx *c) {   \
-    sim_compared(o, c, name##_bits(o, c), 1);                              \
-    return o + 1;                                                          \
-  }                                                                        \
-  static const sim_op *setp_##name##_masked(const sim_op *o, sim_ctx *c) { \
-    sim_compared(o, c, name##_bits(o, c), 0);                              \
-    return o + 1;                                                          \
-  }                                                                        \
-  static const sim_op *set_##name##_full(const sim_op *o, sim_ctx *c) {    \
-    set_lanes(o, c, name##_bits(o, c), 1);                                 \
-    return o + 1;                                                          \
-  }                                                                        \
-  static const sim_op *set_##name##_masked(const sim_op *o, sim_ctx *c) {  \
-    set_lanes(o, c, name##_bits(o, c), 0);                                 \
-    return o + 1;                                                          \
-  }
+#define COMPARE(name, A, expr)                                   \
+  static inline uint32_t name(const sim_op *o, sim_ctx *ctx) {   \
+    const A *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b);    \
+    LANE_MASKS(m_);                                              \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {        \
+      A a = a_[i], b = b_[i];                                    \
+      m_[i] = (expr) ? UINT32_MAX : 0;                           \
+    }                                                            \
+    return bits_of_lanes(m_);                                    \
+  }                                                              \
+  SIM_HANDLER(setp_##name, compared(o, ctx, name(o, ctx), full)) \
+  SIM_HANDLER(set_##name, set_lanes(o, ctx, name(o, ctx), full))
 
 COMPARE(eq_32, uint32_t, a == b)
 COMPARE(eq_64, uint64_t, a == b)
@@ -161,31 +154,22 @@ static inline void pair_bits(const sim_op *o, sim_ctx *ctx, uint32_t *low, uint3
   *low = combined(o, ctx, l);
   *high = combined(o, ctx, h);
 }
-static inline const sim_op *setp_pair(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void setp_pair(const sim_op *o, sim_ctx *ctx, int full) {
   uint32_t l, h;
   pair_bits(o, ctx, &l, &h);
   sim_pred_set(ctx, o->d, l, full);
   sim_pred_set(ctx, o->e, h, full);
-  return o + 1;
 }
-static inline const sim_op *set_pair(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void set_pair(const sim_op *o, sim_ctx *ctx, int full) {
   uint32_t l, h, *d = sim_at(ctx, o->d), yes = (uint32_t)o->imm;
   pair_bits(o, ctx, &l, &h);
   for (unsigned i = 0; i < SIM_LANES; i++) {
     uint32_t v = yes & ((l >> i & 1 ? 0xffff : 0) | (h >> i & 1 ? 0xffff0000 : 0));
     d[i] = full || ctx->lane[i] ? v : d[i];
   }
-  return o + 1;
 }
-#define TWO_WAYS(name)                                                \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    return name(o, ctx, 1);                                           \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    return name(o, ctx, 0);                                           \
-  }
-TWO_WAYS(setp_pair)
-TWO_WAYS(set_pair)
+SIM_HANDLER(setp_pair, setp_pair(o, ctx, full))
+SIM_HANDLER(set_pair, set_pair(o, ctx, full))
 
 /* What `set` writes for true. */
 static uint32_t true_of(unsigned type) {

@@ -206,7 +206,7 @@ static uint64_t converted(uint64_t x, const conversion *c) {
 
 /* o->x: bits of the register written; the lanes are 4 bytes up to 32, else 8. */
 #define GENERAL(name, D, A)                                                                          \
-  static inline const sim_op *name(const sim_op *o, sim_ctx *ctx, int full) {                        \
+  static inline void name(const sim_op *o, sim_ctx *ctx, int full) {                                 \
     D *d = sim_at(ctx, o->d);                                                                        \
     const A *a = sim_at(ctx, o->a);                                                                  \
     conversion c;                                                                                    \
@@ -216,29 +216,23 @@ static uint64_t converted(uint64_t x, const conversion *c) {
       uint64_t r = extended(converted(a[i], &c), bits, is_signed(c.to)) & UINT64_MAX >> (64 - o->x); \
       d[i] = full || ctx->lane[i] ? (D)r : d[i];                                                     \
     }                                                                                                \
-    return o + 1;                                                                                    \
   }                                                                                                  \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {                                  \
-    return name(o, ctx, 1);                                                                          \
-  }                                                                                                  \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {                                \
-    return name(o, ctx, 0);                                                                          \
-  }
+  SIM_HANDLER(name, name(o, ctx, full))
 GENERAL(any_4_4, uint32_t, uint32_t)
 GENERAL(any_4_8, uint32_t, uint64_t)
 GENERAL(any_8_4, uint64_t, uint32_t)
 GENERAL(any_8_8, uint64_t, uint64_t)
 
 /* Integers without saturation: two extensions, from the source's width and from the result's. */
-#define RESIZE(name, D, A, W, S, from_sign, to_sign)                       \
-  static inline D name##_of(A a, uint32_t from, uint32_t to, D keep) {     \
-    W x = (W)a << from;                                                    \
-    x = from_sign ? (W)((S)x >> from) : x >> from;                         \
-    x <<= to;                                                              \
-    return (D)(to_sign ? (W)((S)x >> to) : x >> to) & keep;                \
-  }                                                                        \
-  LANES1(name, D, A, const uint32_t from = o->x; const uint32_t to = o->y; \
-         const D keep = (D)o->imm, NOTHING, name##_of(a, from, to, keep))
+#define RESIZE(name, D, A, W, S, from_sign, to_sign)                           \
+  static inline D name##_of(A a, uint32_t from, uint32_t to, D keep) {         \
+    W x = (W)a << from;                                                        \
+    x = from_sign ? (W)((S)x >> from) : x >> from;                             \
+    x <<= to;                                                                  \
+    return (D)(to_sign ? (W)((S)x >> to) : x >> to) & keep;                    \
+  }                                                                            \
+  SIM_LANES1(name, D, A, const uint32_t from = o->x; const uint32_t to = o->y; \
+             const D keep = (D)o->imm, SIM_NOTHING, name##_of(a, from, to, keep))
 #define RESIZES(lanes, D, A, W, S)            \
   RESIZE(resize_uu_##lanes, D, A, W, S, 0, 0) \
   RESIZE(resize_us_##lanes, D, A, W, S, 0, 1) \

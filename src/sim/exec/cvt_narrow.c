@@ -59,14 +59,14 @@ static inline uint32_t ue8m0_of(float x, target t) {
 }
 
 /* Two f32, or the halves of one register, to two parts. */
-LANES2(pair_f32, uint32_t, float, float, target t = target_of(o), NOTHING,
-       narrow_one(a, t) << t.bits | narrow_one(b, t))
-LANES1(pair_f16x2, uint32_t, uint32_t, target t = target_of(o), NOTHING,
-       narrow_one(f32_of_f16(a >> 16), t) << t.bits | narrow_one(f32_of_f16(a & 0xffff), t))
-LANES2(ue8m0_f32, uint32_t, float, float, target t = target_of(o), NOTHING,
-       ue8m0_of(a, t) << 8 | ue8m0_of(b, t))
-LANES1(ue8m0_bf16x2, uint32_t, uint32_t, target t = target_of(o), NOTHING,
-       ue8m0_of(f32_of_bf16(a >> 16), t) << 8 | ue8m0_of(f32_of_bf16(a & 0xffff), t))
+SIM_LANES2(pair_f32, uint32_t, float, float, target t = target_of(o), SIM_NOTHING,
+           narrow_one(a, t) << t.bits | narrow_one(b, t))
+SIM_LANES1(pair_f16x2, uint32_t, uint32_t, target t = target_of(o), SIM_NOTHING,
+           narrow_one(f32_of_f16(a >> 16), t) << t.bits | narrow_one(f32_of_f16(a & 0xffff), t))
+SIM_LANES2(ue8m0_f32, uint32_t, float, float, target t = target_of(o), SIM_NOTHING,
+           ue8m0_of(a, t) << 8 | ue8m0_of(b, t))
+SIM_LANES1(ue8m0_bf16x2, uint32_t, uint32_t, target t = target_of(o), SIM_NOTHING,
+           ue8m0_of(f32_of_bf16(a >> 16), t) << 8 | ue8m0_of(f32_of_bf16(a & 0xffff), t))
 
 /* tf32 has the range of f32 and stays in its place, with the low bits zero. A NaN is all ones there; .rna,
  * which GPUs do as integers, cuts it, and .satfinite takes one off. */
@@ -75,7 +75,7 @@ static inline uint32_t tf32_of(float a, target t) {
   uint32_t nan = t.mode == AWAY ? cut : 0x7fffe000;
   return a == a ? narrow_one(a, t) << 13 : nan;
 }
-LANES1(tf32, uint32_t, float, target t = target_of(o), NOTHING, tf32_of(a, t))
+SIM_LANES1(tf32, uint32_t, float, target t = target_of(o), SIM_NOTHING, tf32_of(a, t))
 
 /* ---- from small formats: wide enough a type holds all of them ---- */
 static inline uint32_t f16_of_code(uint32_t code, target t) {
@@ -93,8 +93,8 @@ static inline uint32_t f16_of_code(uint32_t code, target t) {
   uint32_t scale = (uint32_t)(127 + (int)(e ? e : 1) - f->bias - f->mantissa);
   return f16_of_f32(x * f32_of(scale << 23)) | sign << 15;
 }
-LANES1(f16x2_of, uint32_t, uint32_t, target t = target_of(o), NOTHING,
-       f16_of_code(a >> t.bits, t) << 16 | f16_of_code(a & ((1u << t.bits) - 1), t))
+SIM_LANES1(f16x2_of, uint32_t, uint32_t, target t = target_of(o), SIM_NOTHING,
+           f16_of_code(a >> t.bits, t) << 16 | f16_of_code(a & ((1u << t.bits) - 1), t))
 static inline uint32_t bf16_of_ue8m0(uint32_t code) {
   return code == 255 ? NAN_F16 : code == 0 ? 0x0040 : code << 7;
 }
@@ -105,10 +105,10 @@ static inline uint32_t saturated(int32_t v, uint32_t bits, uint32_t sign) {
   int32_t most = (int32_t)((1u << (bits - sign)) - 1), least = sign ? -most - 1 : 0;
   return (uint32_t)(v > most ? most : v < least ? least : v) & (uint32_t)((UINT64_C(1) << bits) - 1);
 }
-LANES2(pack_2, uint32_t, int32_t, int32_t, NOTHING, NOTHING,
-       saturated(a, o->x, o->y) << o->x | saturated(b, o->x, o->y))
-LANES3(pack_3, uint32_t, int32_t, int32_t, uint32_t, NOTHING, NOTHING,
-       c << 2 * o->x | saturated(a, o->x, o->y) << o->x | saturated(b, o->x, o->y))
+SIM_LANES2(pack_2, uint32_t, int32_t, int32_t, SIM_NOTHING, SIM_NOTHING,
+           saturated(a, o->x, o->y) << o->x | saturated(b, o->x, o->y))
+SIM_LANES3(pack_3, uint32_t, int32_t, int32_t, uint32_t, SIM_NOTHING, SIM_NOTHING,
+           c << 2 * o->x | saturated(a, o->x, o->y) << o->x | saturated(b, o->x, o->y))
 
 static bool select_pack(const ptx_insn *i, sim_op *op) {
   unsigned t = i->type[0];

@@ -46,16 +46,17 @@ static inline double fma_f64(double a, double b, double c) {
     return end_f32(OP(x, y), how);                  \
   }                                                 \
   SIM_HANDLER2(name, float, float, float, name##_of(a, b))
-#define ALL2(name, OP, operator)                                                                          \
-  NEAREST2(name##_rn, 0, OP)                                                                              \
-  NEAREST2(name##_rn_ftz, FTZ, OP)                                                                        \
-  NEAREST2(name##_rn_sat, SAT, OP)                                                                        \
-  NEAREST2(name##_rn_ftz_sat, FTZ | SAT, OP)                                                              \
-  LANES2(name##_directed, float, float, float, DIRECTED, RESTORED, end_f32(OP(F32(a), F32(b)), how))      \
-  SIM_HANDLER2(name##_f64_rn, double, double, double, end_f64(a operator b, b, a, 0))                     \
-  LANES2(name##_f64_directed, double, double, double, DIRECTED, RESTORED, end_f64(a operator b, b, a, 0)) \
-  LANES2(name##_f32x2, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,                                  \
-         JOIN(OP(LOW(a), LOW(b)), OP(HIGH(a), HIGH(b))))
+#define ALL2(name, OP, operator)                                                                         \
+  NEAREST2(name##_rn, 0, OP)                                                                             \
+  NEAREST2(name##_rn_ftz, FTZ, OP)                                                                       \
+  NEAREST2(name##_rn_sat, SAT, OP)                                                                       \
+  NEAREST2(name##_rn_ftz_sat, FTZ | SAT, OP)                                                             \
+  SIM_LANES2(name##_directed, float, float, float, DIRECTED, RESTORED, end_f32(OP(F32(a), F32(b)), how)) \
+  SIM_HANDLER2(name##_f64_rn, double, double, double, end_f64(a operator b, b, a, 0))                    \
+  SIM_LANES2(name##_f64_directed, double, double, double, DIRECTED, RESTORED,                            \
+             end_f64(a operator b, b, a, 0))                                                             \
+  SIM_LANES2(name##_f32x2, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,                             \
+             JOIN(OP(LOW(a), LOW(b)), OP(HIGH(a), HIGH(b))))
 /* Pairs of f32 in 64 bits, in any mode. */
 #define LOW(x) F32(f32_of((uint32_t)(x)))
 #define HIGH(x) F32(f32_of((uint32_t)((x) >> 32)))
@@ -76,23 +77,23 @@ NEAREST_FMA(fma_rn, 0)
 NEAREST_FMA(fma_rn_ftz, FTZ)
 NEAREST_FMA(fma_rn_sat, SAT)
 NEAREST_FMA(fma_rn_ftz_sat, FTZ | SAT)
-LANES3(fma_directed, float, float, float, float, DIRECTED, RESTORED, fused(a, b, c, how, 1))
+SIM_LANES3(fma_directed, float, float, float, float, DIRECTED, RESTORED, fused(a, b, c, how, 1))
 SIM_HANDLER3(fma_f64_rn, double, double, double, double, end_f64(fma_f64(a, b, c), b, c, a))
-LANES3(fma_f64_directed, double, double, double, double, DIRECTED, RESTORED,
-       end_f64(fma_f64(a, b, c), b, c, a))
+SIM_LANES3(fma_f64_directed, double, double, double, double, DIRECTED, RESTORED,
+           end_f64(fma_f64(a, b, c), b, c, a))
 
 #define LOW_WORD(x) f32_of((uint32_t)(x))
 #define HIGH_WORD(x) f32_of((uint32_t)((x) >> 32))
-LANES3(fma_f32x2, uint64_t, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,
-       bits_of_f32(fused(LOW_WORD(a), LOW_WORD(b), LOW_WORD(c), how, 1)) |
-           (uint64_t)bits_of_f32(fused(HIGH_WORD(a), HIGH_WORD(b), HIGH_WORD(c), how, 1)) << 32)
+SIM_LANES3(fma_f32x2, uint64_t, uint64_t, uint64_t, uint64_t, DIRECTED, RESTORED,
+           bits_of_f32(fused(LOW_WORD(a), LOW_WORD(b), LOW_WORD(c), how, 1)) |
+               (uint64_t)bits_of_f32(fused(HIGH_WORD(a), HIGH_WORD(b), HIGH_WORD(c), how, 1)) << 32)
 
 /* f32 with a narrower first operand (fma: the first two), which is widened, exactly. */
-#define MIXED(t)                                                                               \
-  LANES2(add_##t, float, uint32_t, float, DIRECTED, RESTORED, end_f32(f32_of_##t(a) + b, how)) \
-  LANES2(sub_##t, float, uint32_t, float, DIRECTED, RESTORED, end_f32(f32_of_##t(a) - b, how)) \
-  LANES3(fma_##t, float, uint32_t, uint32_t, float, DIRECTED, RESTORED,                        \
-         end_f32(fma_any_f32(f32_of_##t(a), f32_of_##t(b), c), how))
+#define MIXED(t)                                                                                   \
+  SIM_LANES2(add_##t, float, uint32_t, float, DIRECTED, RESTORED, end_f32(f32_of_##t(a) + b, how)) \
+  SIM_LANES2(sub_##t, float, uint32_t, float, DIRECTED, RESTORED, end_f32(f32_of_##t(a) - b, how)) \
+  SIM_LANES3(fma_##t, float, uint32_t, uint32_t, float, DIRECTED, RESTORED,                        \
+             end_f32(fma_any_f32(f32_of_##t(a), f32_of_##t(b), c), how))
 MIXED(f16)
 MIXED(bf16)
 

@@ -49,6 +49,12 @@ WIDE(s16, uint32_t, int16_t, uint32_t)
 WIDE(u32, uint32_t, uint32_t, uint64_t)
 WIDE(s32, uint32_t, int32_t, uint64_t)
 
+/* Indices times the size of an element: by a power of two, 2^imm. */
+SIM_LANES1(widen_s32, uint64_t, int32_t, const unsigned by = (unsigned)o->imm, SIM_NOTHING,
+           (uint64_t)(int64_t)a << by)
+SIM_LANES1(widen_u32, uint64_t, uint32_t, const unsigned by = (unsigned)o->imm, SIM_NOTHING,
+           (uint64_t)a << by)
+
 /* Sums with saturation, without leaving 32 bits. */
 static inline uint32_t add_sat(uint32_t a, uint32_t b) {
   uint32_t r = a + b, over = (a ^ r) & (b ^ r);
@@ -158,6 +164,16 @@ static bool select_minmax(sim_op *op, unsigned t, bool relu, bool max) {
                     : SIM_USE(op, name##_s64))
 #define USE_32(op, t, name) ((t) == PTX_U32 ? SIM_USE(op, name##_u32) : SIM_USE(op, name##_s32))
 
+static bool select_wide(const ptx_body *body, const ptx_insn *i, sim_op *op, unsigned t) {
+  const ptx_operand *by = sim_operand(body, i, 2);
+  uint32_t factor = (uint32_t)by->bits;
+  if (ptx_type_bits(t) == 32 && by->kind == PTX_IMM && (int32_t)factor > 0 && !(factor & (factor - 1))) {
+    op->imm = (unsigned)__builtin_ctz(factor);
+    return t == PTX_S32 ? SIM_USE(op, widen_s32) : SIM_USE(op, widen_u32);
+  }
+  return USE_WIDE(op, t, mul_wide);
+}
+
 static bool select_mad(const ptx_insn *i, sim_op *op, unsigned t) {
   if (i->mods.part == PTX_PART_WIDE)
     return USE_WIDE(op, t, mad_wide);
@@ -176,7 +192,7 @@ static bool select_24(const ptx_insn *i, sim_op *op, unsigned t, bool mad) {
 
 sim_select SIM_LEVELED(sim_select_int);
 bool SIM_LEVELED(sim_select_int)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
-  (void)w, (void)body;
+  (void)w;
   unsigned t = i->type[0];
   switch (i->op) {
   case PTX_OP_add_int:
@@ -186,7 +202,7 @@ bool SIM_LEVELED(sim_select_int)(sim_build *w, const ptx_body *body, const ptx_i
   case PTX_OP_sub_int:
     return i->mods.sat ? SIM_USE(op, sub_sat_s32) : USE_INT(op, t, sub);
   case PTX_OP_mul_int:
-    return i->mods.part == PTX_PART_WIDE ? USE_WIDE(op, t, mul_wide)
+    return i->mods.part == PTX_PART_WIDE ? select_wide(body, i, op, t)
            : i->mods.part == PTX_PART_HI ? USE_INT(op, t, mul_hi)
                                          : USE_INT(op, t, mul_lo);
   case PTX_OP_mad_int:

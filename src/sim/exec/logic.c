@@ -5,17 +5,10 @@
  */
 #include "sim/exec/arith.h"
 
-#define LOGIC(name, operator)                                               \
-  SIM_HANDLER2(name##_32, uint32_t, uint32_t, uint32_t, a operator b)       \
-  SIM_HANDLER2(name##_64, uint64_t, uint64_t, uint64_t, a operator b)       \
-  static const sim_op *name##_pred_full(const sim_op *o, sim_ctx *c) {      \
-    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 1); \
-    return o + 1;                                                           \
-  }                                                                         \
-  static const sim_op *name##_pred_masked(const sim_op *o, sim_ctx *c) {    \
-    sim_pred_set(c, o->d, sim_pred(c, o->a) operator sim_pred(c, o->b), 0); \
-    return o + 1;                                                           \
-  }
+#define LOGIC(name, operator)                                         \
+  SIM_HANDLER2(name##_32, uint32_t, uint32_t, uint32_t, a operator b) \
+  SIM_HANDLER2(name##_64, uint64_t, uint64_t, uint64_t, a operator b) \
+  SIM_HANDLER(name##_pred, sim_pred_set(ctx, o->d, sim_pred(ctx, o->a) operator sim_pred(ctx, o->b), full))
 LOGIC(and, &)
 LOGIC(or, |)
 LOGIC(xor, ^)
@@ -25,14 +18,7 @@ SIM_HANDLER1(not_32, uint32_t, uint32_t, ~a)
 SIM_HANDLER1(not_64, uint64_t, uint64_t, ~a)
 SIM_HANDLER1(cnot_32, uint32_t, uint32_t, a == 0)
 SIM_HANDLER1(cnot_64, uint64_t, uint64_t, a == 0)
-static const sim_op *not_pred_full(const sim_op *o, sim_ctx *c) {
-  sim_pred_set(c, o->d, ~sim_pred(c, o->a), 1);
-  return o + 1;
-}
-static const sim_op *not_pred_masked(const sim_op *o, sim_ctx *c) {
-  sim_pred_set(c, o->d, ~sim_pred(c, o->a), 0);
-  return o + 1;
-}
+SIM_HANDLER(not_pred, sim_pred_set(ctx, o->d, ~sim_pred(ctx, o->a), full))
 
 /* lop3: bit 4a+2b+c of the table, at every place. Choosing by a bit between two words that are all ones or
  * zeros is x ^ ((x ^ y) & bit); the table's eight words are folded by c, b, a. */
@@ -52,7 +38,7 @@ static inline uint32_t choose(uint32_t x, uint32_t y, uint32_t by) {
   const uint32_t t7 = WORD(7)
 #define LOOKED_UP \
   choose(choose(choose(t0, t1, c), choose(t2, t3, c), b), choose(choose(t4, t5, c), choose(t6, t7, c), b), a)
-LANES3(lop3, uint32_t, uint32_t, uint32_t, uint32_t, TABLE, NOTHING, LOOKED_UP)
+SIM_LANES3(lop3, uint32_t, uint32_t, uint32_t, uint32_t, TABLE, SIM_NOTHING, LOOKED_UP)
 /* The usual tables by themselves. */
 SIM_HANDLER3(lop3_96, uint32_t, uint32_t, uint32_t, uint32_t, a ^ b ^ c)
 SIM_HANDLER3(lop3_fe, uint32_t, uint32_t, uint32_t, uint32_t, a | b | c)
@@ -61,7 +47,7 @@ SIM_HANDLER3(lop3_ca, uint32_t, uint32_t, uint32_t, uint32_t, choose(c, b, a))
 SIM_HANDLER3(lop3_e8, uint32_t, uint32_t, uint32_t, uint32_t, (a & b) | (c & (a | b)))
 
 /* With a predicate: o->x is the operation, o->y the place of the predicate read. */
-static inline const sim_op *lop3_test(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void lop3_test(const sim_op *o, sim_ctx *ctx, int full) {
   uint32_t *d_ = sim_at(ctx, o->d);
   const uint32_t *a_ = sim_at(ctx, o->a), *b_ = sim_at(ctx, o->b), *c_ = sim_at(ctx, o->c);
   uint32_t p = 0, q = sim_pred(ctx, o->y);
@@ -73,14 +59,8 @@ static inline const sim_op *lop3_test(const sim_op *o, sim_ctx *ctx, int full) {
   }
   p = o->x == PTX_BOOL_AND ? p & q : o->x == PTX_BOOL_OR ? p | q : p ^ q;
   sim_pred_set(ctx, o->e, p, full);
-  return o + 1;
 }
-static const sim_op *lop3_test_full(const sim_op *o, sim_ctx *ctx) {
-  return lop3_test(o, ctx, 1);
-}
-static const sim_op *lop3_test_masked(const sim_op *o, sim_ctx *ctx) {
-  return lop3_test(o, ctx, 0);
-}
+SIM_HANDLER(lop3_test, lop3_test(o, ctx, full))
 
 SIM_HANDLER2(shl_16, uint32_t, uint32_t, uint32_t, b > 15 ? 0 : a << b & 0xffff)
 SIM_HANDLER2(shl_32, uint32_t, uint32_t, uint32_t, b > 31 ? 0 : a << (b & 31))

@@ -15,29 +15,15 @@ SIM_HANDLER1(mov_64_32, uint64_t, uint32_t, a)
 typedef struct wide {
   uint64_t low, high;
 } wide;
-static const sim_op *mov_128_full(const sim_op *o, sim_ctx *ctx) {
+static inline void mov_128(const sim_op *o, sim_ctx *ctx, int full) {
   wide *d = sim_at(ctx, o->d);
   const wide *a = sim_at(ctx, o->a);
   for (int i = 0; i < SIM_LANES; i++)
-    d[i] = a[i];
-  return o + 1;
-}
-static const sim_op *mov_128_masked(const sim_op *o, sim_ctx *ctx) {
-  wide *d = sim_at(ctx, o->d);
-  const wide *a = sim_at(ctx, o->a);
-  for (int i = 0; i < SIM_LANES; i++)
-    if (ctx->lane[i])
+    if (full || ctx->lane[i])
       d[i] = a[i];
-  return o + 1;
 }
-static const sim_op *mov_pred_full(const sim_op *o, sim_ctx *c) {
-  sim_pred_set(c, o->d, sim_pred(c, o->a), 1);
-  return o + 1;
-}
-static const sim_op *mov_pred_masked(const sim_op *o, sim_ctx *c) {
-  sim_pred_set(c, o->d, sim_pred(c, o->a), 0);
-  return o + 1;
-}
+SIM_HANDLER(mov_128, mov_128(o, ctx, full))
+SIM_HANDLER(mov_pred, sim_pred_set(ctx, o->d, sim_pred(ctx, o->a), full))
 
 /* ---- {a, b, ...} ---- */
 /* o->x parts of o->y bits each; places in o->list. */
@@ -49,7 +35,7 @@ static inline uint64_t part_read(const char *p, unsigned i, unsigned bits) {
     memcpy(&v, p + 4 * i, 4);
   return bits < 32 ? v & ((UINT64_C(1) << bits) - 1) : v;
 }
-static inline const sim_op *pack(const sim_op *o, sim_ctx *ctx, unsigned bytes, int full) {
+static inline void pack(const sim_op *o, sim_ctx *ctx, unsigned bytes, int full) {
   char *d = sim_at(ctx, o->d);
   for (unsigned i = 0; i < SIM_LANES; i++) {
     uint64_t v[2] = {0, 0};
@@ -60,9 +46,8 @@ static inline const sim_op *pack(const sim_op *o, sim_ctx *ctx, unsigned bytes, 
     if (full || ctx->lane[i])
       memcpy(d + bytes * i, v, bytes);
   }
-  return o + 1;
 }
-static inline const sim_op *unpack(const sim_op *o, sim_ctx *ctx, unsigned bytes, int full) {
+static inline void unpack(const sim_op *o, sim_ctx *ctx, unsigned bytes, int full) {
   const char *a = sim_at(ctx, o->a);
   unsigned lane_bytes = o->y == 64 ? 8 : 4;
   for (unsigned i = 0; i < SIM_LANES; i++) {
@@ -77,51 +62,33 @@ static inline const sim_op *unpack(const sim_op *o, sim_ctx *ctx, unsigned bytes
       memcpy((char *)sim_at(ctx, o->list[k]) + lane_bytes * i, &r, lane_bytes);
     }
   }
-  return o + 1;
 }
-#define PACKING(name, bytes)                                                  \
-  static const sim_op *name##_##bytes##_full(const sim_op *o, sim_ctx *ctx) { \
-    return name(o, ctx, bytes, 1);                                            \
-  }                                                                           \
-  static const sim_op *name##_##bytes##_masked(const sim_op *o, sim_ctx *c) { \
-    return name(o, c, bytes, 0);                                              \
-  }
-PACKING(pack, 4)
-PACKING(pack, 8)
-PACKING(pack, 16)
-PACKING(unpack, 4)
-PACKING(unpack, 8)
-PACKING(unpack, 16)
+SIM_HANDLER(pack_4, pack(o, ctx, 4, full))
+SIM_HANDLER(pack_8, pack(o, ctx, 8, full))
+SIM_HANDLER(pack_16, pack(o, ctx, 16, full))
+SIM_HANDLER(unpack_4, unpack(o, ctx, 4, full))
+SIM_HANDLER(unpack_8, unpack(o, ctx, 8, full))
+SIM_HANDLER(unpack_16, unpack(o, ctx, 16, full))
 /* The usual ones as loops: two halves in a word, two words in 64 bits. Parts may share places with the whole,
  * so they are read first. */
 SIM_HANDLER2(pack_2x16, uint32_t, uint32_t, uint32_t, (a & 0xffff) | b << 16)
 SIM_HANDLER2(pack_2x32, uint64_t, uint32_t, uint32_t, a | (uint64_t)b << 32)
-#define SPLIT(name, A, low, high)                                     \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    uint32_t *d_ = sim_at(ctx, o->d), *e_ = sim_at(ctx, o->e);        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      d_[i] = (uint32_t)(low);                                        \
-      e_[i] = (uint32_t)(high);                                       \
-    }                                                                 \
-    return o + 1;                                                     \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    uint32_t *d_ = sim_at(ctx, o->d), *e_ = sim_at(ctx, o->e);        \
-    const A *a_ = sim_at(ctx, o->a);                                  \
-    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {             \
-      A a = a_[i];                                                    \
-      d_[i] = ctx->lane[i] ? (uint32_t)(low) : d_[i];                 \
-      e_[i] = ctx->lane[i] ? (uint32_t)(high) : e_[i];                \
-    }                                                                 \
-    return o + 1;                                                     \
-  }
+#define SPLIT(name, A, low, high)                                    \
+  static inline void name(const sim_op *o, sim_ctx *ctx, int full) { \
+    uint32_t *d_ = sim_at(ctx, o->d), *e_ = sim_at(ctx, o->e);       \
+    const A *a_ = sim_at(ctx, o->a);                                 \
+    SIM_INDEPENDENT for (int i = 0; i < SIM_LANES; i++) {            \
+      A a = a_[i];                                                   \
+      d_[i] = full || ctx->lane[i] ? (uint32_t)(low) : d_[i];        \
+      e_[i] = full || ctx->lane[i] ? (uint32_t)(high) : e_[i];       \
+    }                                                                \
+  }                                                                  \
+  SIM_HANDLER(name, name(o, ctx, full))
 SPLIT(unpack_2x16, uint32_t, a & 0xffff, a >> 16)
 SPLIT(unpack_2x32, uint64_t, a, a >> 32)
 
 /* mov.v4: the four parts of a special register, at a, b, c and x. */
-static inline const sim_op *mov_v4(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void mov_v4(const sim_op *o, sim_ctx *ctx, int full) {
   const uint32_t from[4] = {o->a, o->b, o->c, o->x};
   for (unsigned k = 0; k < 4; k++) {
     const uint32_t *a = sim_at(ctx, from[k]);
@@ -129,34 +96,21 @@ static inline const sim_op *mov_v4(const sim_op *o, sim_ctx *ctx, int full) {
     for (unsigned i = 0; i < SIM_LANES; i++)
       d[i] = full || ctx->lane[i] ? a[i] : d[i];
   }
-  return o + 1;
 }
-static const sim_op *mov_v4_full(const sim_op *o, sim_ctx *ctx) {
-  return mov_v4(o, ctx, 1);
-}
-static const sim_op *mov_v4_masked(const sim_op *o, sim_ctx *ctx) {
-  return mov_v4(o, ctx, 0);
-}
+SIM_HANDLER(mov_v4, mov_v4(o, ctx, full))
 
 /* ---- choices ---- */
-#define SELECTED(name, T)                                                                               \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {                                     \
-    T *d = sim_at(ctx, o->d);                                                                           \
-    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);                                             \
-    uint32_t p = sim_pred(ctx, o->c);                                                                   \
-    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) d[i] = p & UINT32_C(1) << i ? a[i] : b[i]; \
-    return o + 1;                                                                                       \
-  }                                                                                                     \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) {                                   \
-    T *d = sim_at(ctx, o->d);                                                                           \
-    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);                                             \
-    uint32_t p = sim_pred(ctx, o->c);                                                                   \
-    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) {                                          \
-      T r = p & UINT32_C(1) << i ? a[i] : b[i];                                                         \
-      d[i] = ctx->lane[i] ? r : d[i];                                                                   \
-    }                                                                                                   \
-    return o + 1;                                                                                       \
-  }
+#define SELECTED(name, T)                                            \
+  static inline void name(const sim_op *o, sim_ctx *ctx, int full) { \
+    T *d = sim_at(ctx, o->d);                                        \
+    const T *a = sim_at(ctx, o->a), *b = sim_at(ctx, o->b);          \
+    uint32_t p = sim_pred(ctx, o->c);                                \
+    SIM_INDEPENDENT for (unsigned i = 0; i < SIM_LANES; i++) {       \
+      T r = p & UINT32_C(1) << i ? a[i] : b[i];                      \
+      d[i] = full || ctx->lane[i] ? r : d[i];                        \
+    }                                                                \
+  }                                                                  \
+  SIM_HANDLER(name, name(o, ctx, full))
 SELECTED(selp_32, uint32_t)
 SELECTED(selp_64, uint64_t)
 /* slct takes a where c is not negative; -0 is not, NaN takes b. */

@@ -8,11 +8,11 @@
 #define F32(x) flush_f32(x, how)
 
 /* One handler to nearest without words, one for all else. */
-#define EXACT1(name, expr32, expr64)                                                      \
-  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a, 0), 0))                         \
-  LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a), how), how)) \
-  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))                \
-  LANES1(name##_f64_any, double, double, DIRECTED, RESTORED, end_f64(expr64(a), a, 0, 0))
+#define EXACT1(name, expr32, expr64)                                                          \
+  SIM_HANDLER1(name##_rn, float, float, end_f32(expr32(a, 0), 0))                             \
+  SIM_LANES1(name##_any, float, float, DIRECTED, RESTORED, end_f32(expr32(F32(a), how), how)) \
+  SIM_HANDLER1(name##_f64_rn, double, double, end_f64(expr64(a), a, 0, 0))                    \
+  SIM_LANES1(name##_f64_any, double, double, DIRECTED, RESTORED, end_f64(expr64(a), a, 0, 0))
 static inline float quotient(float a, float b, int how) {
   return how & FTZ ? unless_tiny(a / b, LARGER(a) / b) : a / b;
 }
@@ -22,9 +22,9 @@ static inline float quotient(float a, float b, int how) {
 EXACT1(rcp, RCP_32, RCP_64)
 EXACT1(sqrt, SQRT_32, __builtin_sqrt)
 SIM_HANDLER2(div_rn, float, float, float, end_f32(a / b, 0))
-LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(quotient(F32(a), F32(b), how), how))
+SIM_LANES2(div_any, float, float, float, DIRECTED, RESTORED, end_f32(quotient(F32(a), F32(b), how), how))
 SIM_HANDLER2(div_f64_rn, double, double, double, end_f64(a / b, a, b, 0))
-LANES2(div_f64_any, double, double, double, DIRECTED, RESTORED, end_f64(a / b, a, b, 0))
+SIM_LANES2(div_f64_any, double, double, double, DIRECTED, RESTORED, end_f64(a / b, a, b, 0))
 
 /* abs and neg only touch the sign, but f32 has one NaN. */
 static inline uint32_t sign_f32(uint32_t u, int how, uint32_t keep, uint32_t flip) {
@@ -95,31 +95,22 @@ static inline bool is_number(uint64_t m, uint64_t inf, uint64_t normal, unsigned
   }
   return m != 0 && m < normal;
 }
-static inline const sim_op *testp_f32(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void testp_f32(const sim_op *o, sim_ctx *ctx, int full) {
   const uint32_t *a = sim_at(ctx, o->a);
   uint32_t r = 0;
   for (unsigned i = 0; i < SIM_LANES; i++)
     r |= (uint32_t)is_number(a[i] & 0x7fffffff, 0x7f800000, 0x00800000, o->y) << i;
   sim_pred_set(ctx, o->d, r, full);
-  return o + 1;
 }
-static inline const sim_op *testp_f64(const sim_op *o, sim_ctx *ctx, int full) {
+static inline void testp_f64(const sim_op *o, sim_ctx *ctx, int full) {
   const uint64_t *a = sim_at(ctx, o->a);
   uint32_t r = 0;
   for (unsigned i = 0; i < SIM_LANES; i++)
     r |= (uint32_t)is_number(a[i] & INT64_MAX, 0x7ff0000000000000, 0x0010000000000000, o->y) << i;
   sim_pred_set(ctx, o->d, r, full);
-  return o + 1;
 }
-#define TWO_WAYS(name)                                                \
-  static const sim_op *name##_full(const sim_op *o, sim_ctx *ctx) {   \
-    return name(o, ctx, 1);                                           \
-  }                                                                   \
-  static const sim_op *name##_masked(const sim_op *o, sim_ctx *ctx) { \
-    return name(o, ctx, 0);                                           \
-  }
-TWO_WAYS(testp_f32)
-TWO_WAYS(testp_f64)
+SIM_HANDLER(testp_f32, testp_f32(o, ctx, full))
+SIM_HANDLER(testp_f64, testp_f64(o, ctx, full))
 
 #define USE_EXACT(op, wide, plain, name)                                         \
   ((wide) ? ((plain) ? SIM_USE(op, name##_f64_rn) : SIM_USE(op, name##_f64_any)) \

@@ -77,11 +77,12 @@ static inline video video_of(const sim_op *o) {
   memcpy(&v, &o->imm, 8);
   return v;
 }
-LANES2(scalar_2, uint32_t, uint32_t, uint32_t, video v = video_of(o), NOTHING, scalar_video(a, b, 0, v))
-LANES3(scalar_3, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), NOTHING,
-       scalar_video(a, b, c, v))
-LANES3(parallel, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), NOTHING,
-       parallel_video(a, b, c, v))
+SIM_LANES2(scalar_2, uint32_t, uint32_t, uint32_t, video v = video_of(o), SIM_NOTHING,
+           scalar_video(a, b, 0, v))
+SIM_LANES3(scalar_3, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), SIM_NOTHING,
+           scalar_video(a, b, c, v))
+SIM_LANES3(parallel, uint32_t, uint32_t, uint32_t, uint32_t, video v = video_of(o), SIM_NOTHING,
+           parallel_video(a, b, c, v))
 
 // clang-format off
 #define EACH_VIDEO(X) \

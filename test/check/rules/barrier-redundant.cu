@@ -1,5 +1,6 @@
-// Nothing on one side of the second barrier is ordered by it that the first one has not ordered already. This
-// is said of this input only: another one may need it.
+// Nothing is ordered by one of the two barriers that the other one does not order as well; all barriers that
+// are told of may go together. This is said of this input only: another one may need them. A kernel in which
+// something is wrong is not judged, nor are barriers behind asynchronous copies, or in clusters.
 __global__ void broken(int *out) {
   __shared__ int box[64];
   box[threadIdx.x] = threadIdx.x;

@@ -19,7 +19,7 @@ for file; do
   [ "$want" = clean ] && want=''
   : >"$report"
   # shellcheck disable=SC2086 # words
-  timeout 60 "$muster" check --quiet --kernel k --format "json:$report" --format text $options "$file" 2>"$report.text"
+  timeout "${CASE_SECONDS:-60}" "$muster" check --quiet --kernel k --format "json:$report" --format text $options "$file" 2>"$report.text"
   code=$?
   found=$(python3 -c 'import json, sys
 report = json.load(open(sys.argv[1]))

@@ -213,6 +213,14 @@ static __global__ void __launch_bounds__(1024)
   }
 }
 
+// Some blocks arrive once and leave without waiting.
+static __global__ void abandon(void *workspace, unsigned arrivals) {
+  mu_group g = mu_group_grid();
+  mu_barrier b;
+  if (!mu_barrier_open(&b, workspace, &g) && g.rank < arrivals)
+    mu_barrier_arrive(&b);
+}
+
 // Block i leaves for good after round 10 * (i + 1), the last stays.
 static __global__ void __launch_bounds__(1024) leaving(struct test t) {
   mu_group g = group_of(&t);
@@ -228,12 +236,12 @@ static __global__ void __launch_bounds__(1024) leaving(struct test t) {
       mu_barrier_arrive_and_drop(&b);
       return;
     }
-    unsigned sum;
-    status = round % 4 ? mu_barrier_sync(&b) : mu_barrier_sync_add_u32(&b, 1, &sum);
+    unsigned sum, summing = round % 4 > 1; // blocks leave in sums and in plain barriers
+    status = summing ? mu_barrier_sync_add_u32(&b, 1, &sum) : mu_barrier_sync(&b);
     for (unsigned i = me; !status && i < g.blocks; i += mu_block_threads())
       if ((10 * (i + 1) >= round || i + 1 == g.blocks) && payload[mu_group_member(&g, i)] != round)
         atomicAdd(t.wrong, 1);
-    if (!status && round % 4 == 0) {
+    if (!status && summing) {
       unsigned left = (round - 1) / 10; // those whose last round was before this one
       unsigned here = g.blocks - (left < g.blocks - 1 ? left : g.blocks - 1);
       unsigned leaves_now = round % 10 == 0 && round / 10 < g.blocks; // it drops without a number
@@ -376,6 +384,31 @@ static void run_lost(unsigned blocks, unsigned absent) {
   CHECK(cudaFree(missing));
 }
 
+// A launch left in the middle: the next is told so by one block, by the others' first barrier at the latest.
+static void run_abandoned(unsigned blocks, unsigned arrivals) {
+  struct test t = {};
+  unsigned wrong[3];
+  t.kind = GRID;
+  t.form = SYNC;
+  t.rounds = 3;
+  t.payload = v.payload;
+  t.wrong = v.wrong;
+  t.workspace = v.workspace;
+  void *args[] = {&t}, *abandoned[] = {&v.workspace, &arrivals};
+  fresh();
+  launch((const void *)abandon, dim3(blocks), dim3(64), abandoned, 0);
+  for (int turn = 0; turn < 2; turn++) {
+    CHECK(cudaMemset(v.wrong, 0, 16));
+    launch((const void *)exchange, dim3(blocks), dim3(64), args, 0);
+    CHECK(cudaMemcpy(wrong, v.wrong, sizeof wrong, cudaMemcpyDeviceToHost));
+    must(wrong[0] == 0, "no round of a launch that was told", wrong[0]);
+    must(wrong[1] == (arrivals % blocks == 0 ? MU_OK
+                      : turn                 ? MU_POISONED
+                                             : MU_STALE),
+         "what the launch after an abandoned one is told", wrong[1]);
+  }
+}
+
 // Two launches that look alike: closed, the second goes on; not closed, it is told that the sums are not
 // known.
 static void run_alike(unsigned close) {
@@ -432,7 +465,7 @@ int main(int argc, char **argv) {
   }
   for (unsigned shards = 1; shards <= MU_SHARDS_MAX; shards *= 2)
     for (unsigned copies = 1; copies <= MU_COPIES_MAX; copies++) {
-      mu_tuning t = {shards, copies, 0, 150, shards & 1, 0, MU_SHARDS_MAX};
+      mu_tuning t = {shards, copies, 0, 150, 0, MU_SHARDS_MAX};
       run(CHUNK, EVERY, 66, dim3(132), dim3(96), few, 3000, &t);
       run(STRIDE, SYNC, 7, dim3(64), dim3(33), few, 0, &t);
     }
@@ -465,6 +498,9 @@ int main(int argc, char **argv) {
     verdict("rows, columns and grid%s%s", dim3(11, 12), dim3(64), "", "", 0);
   }
   printf("kinds, shapes, arrangements: %s\n", v.bad ? "WRONG" : "ok");
+  run_abandoned(9, 9);
+  run_abandoned(9, 4);
+  run_abandoned(700, 1);
   run_alike(1);
   run_alike(0);
   run_lost(2, 1);

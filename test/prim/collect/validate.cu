@@ -115,6 +115,30 @@ static __global__ void gather(struct test t) {
     t.wrong[1] = status;
 }
 
+// Block `absent` leaves before the last of some meetings of one form. status[block]: what the others got.
+enum { LOST_ROUNDS = 5, LOST_BLOCKS = 40 };
+enum form { SUM, SUM_ORDERED, EACH, FIRST, FIRST_WIDE, FORMS };
+static __global__ void lost(void *workspace, int form, unsigned absent, mu_status *status_of) {
+  mu_group g = mu_group_grid();
+  mu_barrier b;
+  mu_status status = mu_barrier_open(&b, workspace, &g);
+  mu_u32 sum;
+  mu_f32 real;
+  mu_f64 wide;
+  b.timeout_ns = 1000000;
+  for (unsigned round = 1; !status && round <= LOST_ROUNDS; round++) {
+    if (round == LOST_ROUNDS && mu_block() == absent)
+      return;
+    status = form == SUM           ? mu_collect_reduce_add_u32(&b, 1, &sum)
+             : form == SUM_ORDERED ? mu_barrier_sync_add_u32(&b, 1, &sum)
+             : form == EACH        ? mu_collect_reduce_each_add_f32(&b, 1, &real)
+             : form == FIRST       ? mu_collect_reduce_first_add_f32(&b, 1, &real)
+                                   : mu_collect_reduce_first_add_f64(&b, 1, &wide);
+  }
+  if (mu_thread() == 0)
+    status_of[mu_block()] = status;
+}
+
 struct shared_things {
   unsigned ticket, lasts, sum_seen, free, inside, most_inside, entered, plain, sequence, torn;
   mu_lock lock;
@@ -196,6 +220,32 @@ static void must(int good, const char *what, unsigned a, unsigned b) {
     printf("WRONG: %s (%u, %u)\n", what, a, b);
 }
 
+// The missing block is named, the others leave with an error, and a zeroed workspace is as good as new.
+static void run_lost(void *workspace, int form, unsigned blocks, unsigned absent) {
+  mu_status *status, host[LOST_BLOCKS];
+  mu_slot slot;
+  unsigned timeouts = 0;
+  CHECK(cudaMalloc(&status, sizeof host));
+  for (int turn = 0; turn < 2; turn++) {
+    void *args[] = {&workspace, &form, &absent, &status};
+    CHECK(cudaMemset(workspace, 0, MU_SLOT_BYTES(blocks)));
+    CHECK(cudaMemset(status, 0xff, sizeof host));
+    CHECK(cudaLaunchCooperativeKernel((const void *)lost, dim3(blocks), dim3(64), args, 0, 0));
+    CHECK(cudaMemcpy(host, status, sizeof host, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&slot, workspace, sizeof slot, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < blocks; i++)
+      if (i != absent) {
+        must(host[i] == MU_TIMEOUT || host[i] == MU_POISONED, "the others leave with an error", form,
+             host[i]);
+        timeouts += host[i] == MU_TIMEOUT;
+      }
+    must(slot.error == MU_TIMEOUT && slot.missing_count == 1 && slot.missing_rank == absent,
+         "the missing block is named", form, slot.missing_rank);
+  }
+  must(timeouts >= 2, "somebody's deadline passed in both launches", form, timeouts);
+  CHECK(cudaFree(status));
+}
+
 int main(int argc, char **argv) {
   unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 50, wrong[2];
   static const unsigned sizes[] = {1, 2, 3, 8, 31, 32, 33, 66, 132};
@@ -226,6 +276,10 @@ int main(int argc, char **argv) {
         if (wrong[0] || wrong[1])
           printf("  %u blocks of %u threads, part %u\n", sizes[i], threads, t.part);
       }
+  for (int form = 0; form < FORMS; form++) {
+    run_lost(t.workspace, form, LOST_BLOCKS, 33);
+    run_lost(t.workspace, form, 3, 0); // rank 0, which owes the result
+  }
   {
     struct shared_things *ds, s = {};
     unsigned *slots, want = 0, blocks = 60, threads = 64;

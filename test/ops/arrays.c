@@ -1,0 +1,232 @@
+/* arrays.c: scans, histograms and maps against plain loops: sizes around a vector, a tile and many tiles,
+ * arrays at any address, one workspace for many sizes, and what wrong calls are told. The device is
+ * MUSTER_DEVICE's. */
+#include "array.h"
+
+static muster_device *device;
+static uint64_t in, out, workspace;
+enum { ROOM = 4 << 20, MOST = 150000, GUARD = 32 };
+static uint8_t host[2][ROOM], got[ROOM], want[ROOM];
+
+static muster_call call_of(void) {
+  muster_call call = MUSTER_CALL_INIT;
+  call.workspace = workspace;
+  call.workspace_bytes = ROOM;
+  return call;
+}
+
+static void fresh_workspace(void) { /* another operation follows */
+  CHECK(muster_fill_bytes(device, workspace, 0, ROOM) == MUSTER_OK);
+}
+
+/* The result of `bytes` at `at`, and that nothing beside it changed. */
+static void same(uint64_t at, size_t bytes, const char *what, muster_elem elem, uint64_t n) {
+  CHECK(muster_copy_out(device, got, at - GUARD, bytes + 2 * GUARD) == MUSTER_OK);
+  for (size_t i = 0; i < GUARD; i++)
+    CHECK(got[i] == 0xa5 && got[GUARD + bytes + i] == 0xa5);
+  for (size_t i = 0; i < bytes; i++)
+    if (got[GUARD + i] != want[i]) {
+      failures++;
+      fprintf(stderr, "%s of %llu %s: byte %zu of %zu is %#x, expected %#x\n", what, (unsigned long long)n,
+              types[elem].name, i, bytes, got[GUARD + i], want[i]);
+      return;
+    }
+}
+static void guard(uint64_t at, size_t bytes) {
+  CHECK(muster_fill_bytes(device, at - GUARD, 0xa5, bytes + 2 * GUARD) == MUSTER_OK);
+}
+
+/* ------------------------------------------------------------------ scans */
+
+static void scans(muster_elem elem) {
+  static const struct {
+    uint64_t n, from, to;
+  } cases[] = {{0, 0, 0},     {1, 0, 0},     {5, 1, 0},     {127, 0, 3},   {8192, 0, 0}, {16384, 0, 0},
+               {16385, 0, 0}, {16389, 1, 1}, {50001, 0, 0}, {49999, 3, 0}, {7, 0, 0},    {MOST, 0, 0}};
+  unsigned bytes = types[elem].bytes;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (muster_scan_kind kind = MUSTER_INCLUSIVE; kind <= MUSTER_EXCLUSIVE; kind++) {
+      muster_call call = call_of();
+      uint64_t n = cases[c].n, x = in + cases[c].from * bytes, y = out + 64 + cases[c].to * bytes,
+               wrapped = 0;
+      long double sum = 0;
+      for (uint64_t i = 0; i < n; i++) { /* exact in f32 */
+        put(elem, host[0], i, (int)(hashed((uint32_t)i + 7) % 15) - (types[elem].kind == 'u' ? 0 : 6));
+        long double value = get(elem, host[0], i), before = sum;
+        uint64_t wrapped_before = wrapped;
+        sum += value, wrapped += (uint64_t)(int64_t)value;
+        if (is_float(elem))
+          put(elem, want, i, kind == MUSTER_INCLUSIVE ? sum : before);
+        else
+          memcpy(want + i * bytes, kind == MUSTER_INCLUSIVE ? &wrapped : &wrapped_before, bytes);
+      }
+      guard(y, n * bytes);
+      CHECK(muster_copy_in(device, x, host[0], n * bytes) == MUSTER_OK);
+      muster_result r = muster_scan(device, &call, kind, elem, x, n, y);
+      if (r != MUSTER_OK)
+        fprintf(stderr, "%s\n", muster_message());
+      CHECK(r == MUSTER_OK);
+      same(y, n * bytes, kind == MUSTER_INCLUSIVE ? "inclusive scan" : "exclusive scan", elem, n);
+    }
+}
+
+/* Sums that are rounded: every time the same bits, and close although they run over many tiles. */
+static void rounded_scan(void) {
+  muster_call call = call_of();
+  long double sum = 0, absolute = 0;
+  uint64_t n = MOST;
+  for (uint64_t i = 0; i < n; i++)
+    put(MUSTER_f32, host[0], i, (long double)hashed((uint32_t)i) / 4294967296.0L - 0.3L);
+  CHECK(muster_copy_in(device, in, host[0], n * 4) == MUSTER_OK);
+  for (int again = 0; again < 3; again++) {
+    CHECK(muster_scan(device, &call, MUSTER_INCLUSIVE, MUSTER_f32, in, n, out) == MUSTER_OK);
+    CHECK(muster_copy_out(device, got, out, n * 4) == MUSTER_OK);
+    if (again == 0)
+      memcpy(want, got, n * 4);
+    CHECK(memcmp(want, got, n * 4) == 0);
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    sum += get(MUSTER_f32, host[0], i);
+    absolute = (i % 16384 ? absolute : 0) + fabsl(get(MUSTER_f32, host[0], i));
+    CHECK(fabsl(get(MUSTER_f32, got, i) - sum) <= ldexpl(1, -24) * (4 * absolute + 2 * fabsl(sum)));
+  }
+}
+
+/* ------------------------------------------------------------------ histograms */
+
+typedef enum spread { EVEN, ONE_VALUE, FEW, SORTED, SPREADS } spread;
+
+static void histograms(muster_elem elem, uint32_t bins) {
+  static const uint64_t sizes[] = {0, 1, 17, 1000, 40000, MOST - 1};
+  unsigned bytes = types[elem].bytes;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (spread d = EVEN; d < SPREADS; d++) {
+      muster_call call = call_of();
+      uint64_t n = sizes[s], x = in + (d == FEW ? bytes : 0), counts = out + 64,
+               *expected = (uint64_t *)(void *)want;
+      memset(want, 0, bins * 8ull);
+      for (uint64_t i = 0; i < n; i++) {
+        uint64_t r = hashed((uint32_t)i + 3), bin = r % (bins + bins / 16 + 1); /* some beyond the last bin */
+        if (d == ONE_VALUE)
+          bin = bins - 1;
+        else if (d == FEW)
+          bin = r % 8 ? bins / 2 : r % bins;
+        else if (d == SORTED)
+          bin = i * bins / n;
+        memcpy(host[0] + i * bytes, &bin, bytes);
+        bin = (uint64_t)get(elem, host[0], i);
+        if (bin < bins)
+          expected[bin]++;
+      }
+      guard(counts, bins * 8ull);
+      CHECK(muster_copy_in(device, x, host[0], n * bytes) == MUSTER_OK);
+      muster_result r = muster_histogram(device, &call, elem, x, n, bins, counts);
+      if (r != MUSTER_OK)
+        fprintf(stderr, "%s\n", muster_message());
+      CHECK(r == MUSTER_OK);
+      same(counts, bins * 8ull, "histogram", elem, n);
+    }
+}
+
+/* ------------------------------------------------------------------ maps */
+
+static void maps(muster_elem elem) {
+  static const struct {
+    uint64_t n, x, y, to;
+    int in_place;
+  } cases[] = {{0, 0, 0, 0, 0},     {3, 0, 0, 0, 0},     {8192, 0, 0, 0, 0},
+               {8195, 0, 0, 0, 1},  {20000, 0, 0, 0, 1}, {20001, 1, 0, 0, 0},
+               {20002, 0, 3, 0, 0}, {20003, 0, 0, 1, 0}, {16383, 1, 1, 1, 1}};
+  unsigned bytes = types[elem].bytes;
+  uint8_t a[8];
+  put(elem, a, 0, 3);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (muster_map_op op = 0; op < MUSTER_MAP_OPS; op++) {
+      muster_call call = MUSTER_CALL_INIT;
+      uint64_t n = cases[c].n, x = in + GUARD + cases[c].x * bytes, y = in + ROOM / 2 + cases[c].y * bytes;
+      uint64_t to = cases[c].in_place ? x : out + 64 + cases[c].to * bytes;
+      for (uint64_t i = 0; i < n; i++) {
+        int of_x = (int)(hashed((uint32_t)i) % 100), of_y = (int)(hashed((uint32_t)i + 9) % 100);
+        int result[] = {of_x + of_y, of_x - of_y, of_x * of_y, 3 * of_x + of_y, 3 * of_x, 3};
+        put(elem, host[0], i, of_x), put(elem, host[1], i, of_y), put(elem, want, i, result[op]);
+      }
+      guard(to, n * bytes);
+      CHECK(muster_copy_in(device, x, host[0], n * bytes) == MUSTER_OK &&
+            muster_copy_in(device, y, host[1], n * bytes) == MUSTER_OK);
+      muster_result r = muster_map(device, &call, op, elem, a, x, y, n, to);
+      if (r != MUSTER_OK)
+        fprintf(stderr, "%s\n", muster_message());
+      CHECK(r == MUSTER_OK);
+      same(to, n * bytes, "map", elem, n);
+    }
+}
+
+/* ------------------------------------------------------------------ wrong calls */
+
+static void refused(void) {
+  muster_call call = call_of();
+  size_t bytes;
+  uint8_t before[64];
+  memset(before, 0x5a, sizeof before);
+  CHECK(muster_copy_in(device, out, before, sizeof before) == MUSTER_OK);
+#define REFUSED(words, function, ...) \
+  CHECK(function(device, __VA_ARGS__) == MUSTER_ERROR_ARGUMENT && says(words))
+  REFUSED("the input and the result overlap", muster_scan, &call, MUSTER_INCLUSIVE, MUSTER_f32, out, 4, out);
+  REFUSED("no such scan", muster_scan, &call, 7, MUSTER_f32, in, 4, out);
+  REFUSED("not for elements of type f16", muster_scan, &call, MUSTER_INCLUSIVE, MUSTER_f16, in, 4, out);
+  REFUSED("are needed", muster_scan, &call, MUSTER_INCLUSIVE, MUSTER_f32, in, 1ull << 40, out + (1ull << 50));
+  REFUSED("0 bins", muster_histogram, &call, MUSTER_u32, in, 4, 0, out);
+  REFUSED("1048577 bins", muster_histogram, &call, MUSTER_u32, in, 4, (1 << 20) + 1, out);
+  REFUSED("257 bins, and u8 has 256 values", muster_histogram, &call, MUSTER_u8, in, 4, 257, out);
+  REFUSED("not f32", muster_histogram, &call, MUSTER_f32, in, 4, 256, out);
+  REFUSED("the input and the counts overlap", muster_histogram, &call, MUSTER_u32, out + 8, 4, 256, out);
+  REFUSED("scale takes a number", muster_map, &call, MUSTER_SCALE, MUSTER_f32, NULL, in, in, 4, out);
+  REFUSED("the first input and the result overlap", muster_map, &call, MUSTER_ADD, MUSTER_f32, NULL, out + 4,
+          in, 4, out);
+  REFUSED("not for elements of type u8", muster_map, &call, MUSTER_ADD, MUSTER_u8, NULL, in, in, 4, out);
+  REFUSED("the second input has no address", muster_map, &call, MUSTER_ADD, MUSTER_f32, NULL, in, 0, 4, out);
+  call.workspace_bytes = 128 + 8 * 1000 - 1;
+  REFUSED("are needed", muster_histogram, &call, MUSTER_u32, in, 4, 1000, out);
+  CHECK(muster_histogram_workspace(device, MUSTER_u32, 1000, 4, &bytes) == MUSTER_OK &&
+        bytes == 128 + 8 * 1000);
+  CHECK(muster_copy_out(device, got, out, sizeof before) == MUSTER_OK &&
+        memcmp(got, before, sizeof before) == 0);
+}
+
+int main(int argc, char **argv) { /* arrays [scan|histogram|map] */
+  static const muster_elem summed[] = {MUSTER_f32, MUSTER_s32, MUSTER_u32,
+                                       MUSTER_s64, MUSTER_u64, MUSTER_f64};
+  muster_result r = muster_open(NULL, &device);
+  if (r == MUSTER_ERROR_NO_DEVICE) {
+    fprintf(stderr, "skipped: %s\n", muster_message());
+    return 77;
+  }
+#define ASKED(name) (argc < 2 || strcmp(argv[1], name) == 0)
+  CHECK(r == MUSTER_OK);
+  CHECK(muster_alloc(device, ROOM, &in) == MUSTER_OK && muster_alloc(device, ROOM, &out) == MUSTER_OK &&
+        muster_alloc(device, ROOM, &workspace) == MUSTER_OK);
+  fresh_workspace();
+  for (size_t i = 0; i < sizeof summed / sizeof *summed && ASKED("scan"); i++)
+    scans(summed[i]);
+  if (ASKED("scan"))
+    rounded_scan();
+  fresh_workspace();
+  if (ASKED("histogram")) {
+    histograms(MUSTER_u8, 256);
+    histograms(MUSTER_u8, 100);
+    histograms(MUSTER_u16, 200);
+    histograms(MUSTER_u16, 5000);
+    histograms(MUSTER_u32, 1);
+    histograms(MUSTER_u32, 2048);
+    histograms(MUSTER_u32, 100003); /* in parts */
+    histograms(MUSTER_u64, 65536);
+    histograms(MUSTER_u32, 300007); /* in the totals */
+  }
+  for (size_t i = 0; i < sizeof summed / sizeof *summed && ASKED("map"); i++)
+    maps(summed[i]);
+  refused();
+  CHECK(muster_free(device, in) == MUSTER_OK && muster_free(device, out) == MUSTER_OK &&
+        muster_free(device, workspace) == MUSTER_OK);
+  muster_close(device);
+  return failures ? 1 : 0;
+}
