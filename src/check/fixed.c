@@ -9,21 +9,7 @@
 #include "check/joins.h"
 
 static bool is_elsewhere(const ptx_operand *o) {
-  if (o->kind != PTX_SPECIAL)
-    return false;
-  switch (o->index) {
-  case PTX_SREG_WARPID:
-  case PTX_SREG_SMID:
-  case PTX_SREG_CLOCK:
-  case PTX_SREG_CLOCK_HI:
-  case PTX_SREG_CLOCK64:
-  case PTX_SREG_GLOBALTIMER:
-  case PTX_SREG_GLOBALTIMER_LO:
-  case PTX_SREG_GLOBALTIMER_HI:
-    return true;
-  default:
-    return o->index >= PTX_SREG_PM0 && o->index <= PTX_SREG_PM7_64;
-  }
+  return o->kind == PTX_SPECIAL && check_special_moves(o->index);
 }
 
 static bool is_fixed(const ptx_body *b, const ptx_insn *i) {

@@ -161,11 +161,10 @@ static void find_decisions(graph *g) {
 
 /* ------------------------------------------------------------------ what varies */
 
-static bool special_varies(uint32_t s) {
+bool check_special_moves(uint32_t s) {
   switch (s) {
-  case PTX_SREG_TID:
-  case PTX_SREG_LANEID:
   case PTX_SREG_WARPID:
+  case PTX_SREG_SMID:
   case PTX_SREG_CLOCK:
   case PTX_SREG_CLOCK_HI:
   case PTX_SREG_CLOCK64:
@@ -174,9 +173,15 @@ static bool special_varies(uint32_t s) {
   case PTX_SREG_GLOBALTIMER_HI:
     return true;
   default:
-    return (s >= PTX_SREG_LANEMASK_EQ && s <= PTX_SREG_LANEMASK_GT) ||
-           (s >= PTX_SREG_PM0 && s <= PTX_SREG_PM7_64);
+    return s >= PTX_SREG_PM0 && s <= PTX_SREG_PM7_64;
   }
+}
+
+/* Among the threads of a block, which share a multiprocessor. */
+static bool special_varies(uint32_t s) {
+  return s == PTX_SREG_TID || s == PTX_SREG_LANEID ||
+         (s >= PTX_SREG_LANEMASK_EQ && s <= PTX_SREG_LANEMASK_GT) ||
+         (s != PTX_SREG_SMID && check_special_moves(s));
 }
 
 static bool operand_varies(const graph *g, const ptx_operand *o) {

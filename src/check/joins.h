@@ -61,4 +61,7 @@ bool joins_are_of(const joins *j, const ptx_body *b);
 const joins_stop *joins_stop_at(const joins *j, uint32_t insn); /* NULL: none there */
 bool joins_is_whole_barrier(const ptx_body *b, const ptx_insn *i);
 
+/* A special register that tells of the run and not of the thread: a clock, a counter, where the thread is. */
+bool check_special_moves(uint32_t special);
+
 #endif
