@@ -5,7 +5,7 @@
 
 static muster_device *device;
 static uint64_t in, out, workspace;
-enum { ROOM = 4 << 20, MOST = 150000, GUARD = 32 };
+enum { ROOM = 16 << 20, MOST = 150000, GUARD = 32 };
 static uint8_t host[2][ROOM], got[ROOM], want[ROOM];
 
 static muster_call call_of(void) {
@@ -41,9 +41,9 @@ static void guard(uint64_t at, size_t bytes) {
 static void scans(muster_elem elem) {
   static const struct {
     uint64_t n, from, to;
-  } cases[] = {{0, 0, 0},     {1, 0, 0},     {5, 1, 0},     {127, 0, 3},   {8192, 0, 0},
-               {16384, 0, 0}, {16385, 0, 0}, {16389, 1, 1}, {50001, 0, 0}, {49999, 3, 0},
-               {7, 0, 0},     {MOST, 0, 0},  {300001, 0, 0} /* tiles of 8 bytes: more than a group */};
+  } cases[] = {{0, 0, 0},     {1, 0, 0},     {5, 1, 0},      {127, 0, 3},    {8192, 0, 0},
+               {16384, 0, 0}, {16385, 0, 0}, {16389, 1, 1},  {50001, 0, 0},  {49999, 3, 0},
+               {7, 0, 0},     {MOST, 0, 0},  {300001, 0, 0}, {1100001, 0, 0}};
   unsigned bytes = types[elem].bytes;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     for (muster_scan_kind kind = MUSTER_INCLUSIVE; kind <= MUSTER_EXCLUSIVE; kind++) {

@@ -28,7 +28,7 @@ enum { OPS_HEADER_BYTES = 128 };
 #endif
 #define OPS_SCAN_SMALL_THREADS 256
 #define OPS_SCAN_SMALL_ROWS 4
-#define OPS_SCAN_SMALL_RESIDENT 6
+#define OPS_SCAN_SMALL_RESIDENT 4
 #define OPS_SCAN_TOLD_BYTES 16
 #define OPS_SCAN_GROUP 32u                               /* tiles of a group: a lane each */
 #define OPS_SCAN_FIELD (OPS_SCAN_GROUP * OPS_SCAN_GROUP) /* tiles of a field */
