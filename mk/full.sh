@@ -23,7 +23,7 @@ sanitized() {
   return $code
 }
 
-cmake -S . -B $sanitized -DCMAKE_BUILD_TYPE=Debug -DMUSTER_CLANG= -DCMAKE_C_FLAGS="-O1 -fno-omit-frame-pointer \
+cmake -S . -B $sanitized -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="-O1 -fno-omit-frame-pointer \
   -fsanitize=address,undefined -fsanitize-undefined-trap-on-error" >build/full.log 2>&1
 targets=$(cmake --build $sanitized --target help | sed -n 's/^\.\.\. //p' | grep -x \
   't_.*\|run_ptx\|approx_all\|driver_.*\|cli_.*\|test_tool_.*\|test_ops_.*\|muster_.*\|check\.rules\|check\.report\.ends')

@@ -119,7 +119,7 @@ static void work(check *c, const check_shares *what, uint64_t first, uint64_t st
       break;
     put(&s, RAN, NULL, 0);
   }
-  for (uint32_t g = 0; g < s.n_barriers; g++)
+  for (uint32_t g = 1; g < s.n_barriers; g++)
     if (check_barrier_needed(c, g))
       put(&s, NEEDED, &g, sizeof g);
   put(&s, END, NULL, 0);

@@ -30,7 +30,7 @@ void check_share_text(struct check_share *s, bool unjudged, const char *text);
 /* And is said here. f: NULL if it was told before. */
 void check_keep(check *c, const check_key *key, const muster_finding *f);
 void check_note_race(check *c, uint64_t launch);
-/* redundant.c: barriers that are known, by number. */
+/* redundant.c: barriers that are known, by number, [1, n). */
 uint32_t check_barriers_known(const check *c);
 bool check_barrier_needed(const check *c, uint32_t barrier);
 void check_barrier_need(check *c, uint32_t barrier);

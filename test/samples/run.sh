@@ -89,7 +89,11 @@ judge_check() {
   case $1 in
   0) verdict=clean reason= ;;
   124 | 137) verdict="not done" reason="not done after $seconds s" ;;
-  3) verdict="not judged" ;;
+  3)
+    verdict="not judged"
+    ! grep -aq 'the time limit of' "$2" || verdict="not done"
+    ! grep -aq 'nothing was launched' "$2" || verdict="nothing launched"
+    ;;
   4) verdict="the sample fails" ;;
   *) verdict="ends with $1" ;;
   esac
