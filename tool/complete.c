@@ -9,7 +9,15 @@ static const char *const commands[] = {
 #define COMMAND(id, name, summary) name,
 #include "commands.def"
 };
-enum { RUN = 1, CHECK = 2, MERGE = 4, INFO = 8, PLAN = 16, COMMANDS = sizeof commands / sizeof *commands };
+enum { COMMANDS = sizeof commands / sizeof *commands };
+enum {
+#define COMMAND(id, name, summary) NUMBER_##id,
+#include "commands.def"
+};
+enum {
+#define COMMAND(id, name, summary) id = 1 << NUMBER_##id,
+#include "commands.def"
+};
 
 typedef enum kind { FLAG, TEXT, CHOICE, COUNT, NUMBER, SECONDS, DIM, LIST } kind;
 static const struct {
@@ -42,8 +50,6 @@ static void values(void) {
 }
 
 int main(void) {
-  unsigned masks[] = {RUN, CHECK, MERGE, INFO, PLAN};
-  _Static_assert(sizeof masks / sizeof *masks == COMMANDS, "a mask for each command, in their order");
   printf("# Written by muster_complete from tool/*.def: change those.\n_muster() {\n"
          "  local words='' word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  case $before in\n");
@@ -55,7 +61,7 @@ int main(void) {
   for (int i = 0; i < COMMANDS; i++) {
     printf("    %s) words='", commands[i]);
     for (int k = 0; k < OPTIONS; k++)
-      if (options[k].commands & masks[i])
+      if (options[k].commands & 1u << i)
         printf("--%s ", options[k].name);
     printf("' ;;\n");
   }

@@ -60,6 +60,44 @@ static void store_float(const tool_type *t, double value, void *to) {
   }
 }
 
+/* The value of bits with `mantissa` bits behind the point and `exponent` bits. */
+static double widened(uint16_t bits, int exponent, int mantissa) {
+  int power = bits >> mantissa & ((1 << exponent) - 1), fraction = bits & ((1 << mantissa) - 1);
+  int bias = (1 << (exponent - 1)) - 1;
+  double value = power == (1 << exponent) - 1 ? (fraction ? (double)NAN : (double)INFINITY)
+                 : power == 0                 ? ldexp(fraction, 1 - bias - mantissa)
+                                              : ldexp(fraction | 1 << mantissa, power - bias - mantissa);
+  return bits >> 15 ? -value : value;
+}
+
+char *tool_type_format(const tool_type *t, const void *value) {
+  uint64_t bits = 0;
+  memcpy(&bits, value, t->bytes);
+  if (t->kind == TOOL_KIND_u)
+    return tool_format("%llu", (unsigned long long)bits);
+  if (t->kind == TOOL_KIND_s) {
+    unsigned above = 64 - 8 * t->bytes;
+    return tool_format("%lld", (long long)((int64_t)(bits << above) >> above));
+  }
+  double number;
+  float single;
+  if (t->kind == TOOL_KIND_bf || t->bytes == 2) {
+    number = t->kind == TOOL_KIND_bf ? widened((uint16_t)bits, 8, 7) : widened((uint16_t)bits, 5, 10);
+  } else if (t->bytes == 4) {
+    memcpy(&single, value, 4);
+    number = single;
+  } else {
+    memcpy(&number, value, 8);
+  }
+  if (isnan(number))
+    return tool_format("nan");
+  return tool_format("%.*g", t->bytes == 8 ? 17 : t->bytes == 4 ? 9 : 5, number);
+}
+
+const tool_type *tool_type_get(unsigned number) {
+  return &types[number];
+}
+
 bool tool_type_parse(const tool_type *t, const char *text, void *to) {
   if (*text == 0 || strchr(" \t\n", *text))
     return false;

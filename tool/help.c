@@ -74,7 +74,7 @@ static void usages(tool_command command) {
 
 void tool_help(void) {
   printf("muster: runs and inspects CUDA programs on a CPU device\n\n");
-#define COMMAND(id, name, summary) printf("  muster %-6s %s\n", name, summary);
+#define COMMAND(id, name, summary) printf("  muster %-9s %s\n", name, summary);
 #include "commands.def"
   printf("\nmuster COMMAND --help prints a command's options; man muster says the rest.\n");
 }
@@ -122,6 +122,11 @@ static void options(tool_command command) {
 void tool_help_command(tool_command command) {
   usages(command);
   options(command);
+  if (command == TOOL_REDUCE) {
+    printf("\nOperations:\n");
+#define OPERATION(name, constant, takes, gives, meaning) entry(#name, meaning, NULL);
+#include "muster/operation.def"
+  }
   if (command == TOOL_RUN || command == TOOL_CHECK) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");
 #define SPEC(form, what) entry(form, what, NULL);

@@ -16,26 +16,36 @@
 static tool_arg *args;
 static tool_out *outs;
 
-int tool_kernel_check(const tool_options *o) {
+char *tool_device_choice(const tool_options *o) {
   const char *device = getenv("MUSTER_DEVICE");
   if (o->gpu && device && strncmp(device, "gpu", 3) == 0) {
     tool_error("--gpu names a GPU to model, and MUSTER_DEVICE=%s asks for a real one", device);
-    return TOOL_USAGE;
+    return NULL;
   }
+  if (o->gpu && strcmp(o->gpu, "auto") != 0)
+    return tool_format("cpu:%s", o->gpu);
+  return tool_format("%s", !o->gpu && device && *device ? device : "cpu");
+}
+
+int tool_kernel_check(const tool_options *o) {
+  char *choice = tool_device_choice(o);
+  if (!choice)
+    return TOOL_USAGE;
+  free(choice);
   return tool_args_parse(o, &args, &outs);
 }
 
 int tool_kernel_open(const tool_options *o, muster_device **device, muster_kernel **kernel) {
-  const char *set = getenv("MUSTER_DEVICE"), *file = o->shown ? o->shown : o->rest[0];
-  char *choice = o->gpu && strcmp(o->gpu, "auto") != 0
-                     ? tool_format("cpu:%s", o->gpu)
-                     : tool_format("%s", !o->gpu && set && *set ? set : "cpu");
+  const char *file = o->shown ? o->shown : o->rest[0];
   uint8_t *image;
   size_t bytes;
   muster_module *module = NULL;
-  if (!tool_read_file(o->rest[0], &image, &bytes)) {
-    free(choice);
+  if (!tool_read_file(o->rest[0], &image, &bytes))
     return TOOL_CANNOT;
+  char *choice = tool_device_choice(o);
+  if (!choice) {
+    free(image);
+    return TOOL_USAGE;
   }
   muster_result r = muster_open_for(choice, image, bytes, device);
   free(choice);

@@ -16,6 +16,11 @@ static int dispatch(tool_command command, const tool_options *o) {
     return tool_info(o);
   case TOOL_PLAN:
     return tool_plan(o);
+  case TOOL_REDUCE:
+  case TOOL_DOT:
+  case TOOL_SCAN:
+  case TOOL_HISTOGRAM:
+    return tool_operate(o);
   case TOOL_NO_COMMAND:
     break;
   }

@@ -120,6 +120,16 @@ int main(void) {
   paragraph("--out writes a buffer after the last launch, and nothing if a launch failed. Where PATH ends "
             "with .npy the "
             "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
+  heading("OPERATIONS");
+  paragraph(
+      "muster reduce, dot, scan and histogram compute on arrays in files: .npy files in C order, or raw "
+      "little-endian elements of --type. What --op of reduce can be:");
+#define OPERATION(name, constant, takes, gives, meaning) item(#name, meaning);
+#include "muster/operation.def"
+  paragraph(
+      "Sums and products of integers are kept in 64 bits and wrap, of half precision in f32; and and or "
+      "are of integers, norm is of floats. dot gives the type that sum gives; scan keeps the array's type "
+      "and shape; histogram counts in u64, and its text leaves out what never occurs.");
   heading("EXIT STATUS");
   paragraph("Of muster run that of the program, and:");
   item("124", "the time limit is over, or the program can be proven to hang");
@@ -131,6 +141,9 @@ int main(void) {
   item("2", "a usage error: nothing was started");
   paragraph("With --kernel: 0, or 1 if a launch failed; 2 if the kernel is not in the file or the arguments "
             "do not fit it.");
+  paragraph(
+      "Of muster reduce, dot, scan and histogram: 0, 1 if a launch failed, 2 if a file or an option is not "
+      "right, 125 if muster itself failed. Where it is not 0 nothing has been written.");
   paragraph("Of muster check and muster merge the first that applies, with the report's verdict:");
   item("2", "a usage error: nothing was started");
   item("125", "muster itself failed");
@@ -147,9 +160,9 @@ int main(void) {
             "All that is "
             "written must match, each at another access. What matches nothing is told.");
   heading("ENVIRONMENT");
-  item("MUSTER_DEVICE",
-       "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel and programs of libmuster run; muster's own "
-       "default is cpu");
+  item("MUSTER_DEVICE", "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel, reduce, dot, scan, histogram "
+                        "and programs of libmuster run; muster's own "
+                        "default is cpu");
   item(
       "MUSTER_OPTIONS",
       "run or check, then the options of the device, for programs that others start with muster's libraries; "

@@ -140,6 +140,7 @@ int tool_check(const tool_options *o);
 int tool_merge(const tool_options *o);
 int tool_info(const tool_options *o);
 int tool_plan(const tool_options *o);
+int tool_operate(const tool_options *o); /* reduce, dot, scan, histogram */
 
 /* ------------------------------------------------------------------ kernel.c, info.c: what the commands
  * share */
@@ -152,6 +153,8 @@ int tool_kernel(const tool_options *o);
 /* The device that --gpu or MUSTER_DEVICE names (without both the CPU device), and the kernel --kernel of FILE
  * on it. The device may be open even where the kernel was not found: muster_close takes it all. */
 int tool_kernel_open(const tool_options *o, struct muster_device **device, struct muster_kernel **kernel);
+/* The device that they name, as muster_open takes it; free() it. NULL, having said why: they contradict. */
+char *tool_device_choice(const tool_options *o);
 /* Compiles FILE where it is a .cu or .c, then calls `then` with options that name what can be loaded. */
 int tool_with_module(const tool_options *o, int (*then)(const tool_options *o));
 bool tool_profile_check(const char *name);  /* for --gpu; false, having said why, if there is none */

@@ -1,4 +1,4 @@
-/* value.h: element types, .npy files and the arguments of a kernel, for kernel.c. */
+/* value.h: element types, .npy files and the arguments of a kernel, for kernel.c and operate.c. */
 #ifndef MUSTER_TOOL_VALUE_H
 #define MUSTER_TOOL_VALUE_H
 
@@ -19,6 +19,9 @@ const tool_type *tool_type_find(const char *name, size_t length);
 bool tool_type_parse(const tool_type *t, const char *text, void *to);
 /* The number `n` as an element; integers wrap, floats round. */
 void tool_type_from_number(const tool_type *t, uint64_t n, void *to);
+/* A value as text from which tool_type_parse makes the same; free() it. Not a number: "nan", "inf", "-inf".
+ */
+char *tool_type_format(const tool_type *t, const void *value);
 /* Element `index` of the random sequence of `seed`: floats in [0,1), integers over their range. A pure
  * function. */
 void tool_type_random(const tool_type *t, uint64_t seed, uint64_t index, void *to);
@@ -41,6 +44,23 @@ const char *tool_npy_read(const uint8_t *file, size_t bytes, tool_npy *out, char
 /* The header of a file (version 1.0) whose elements are described by `in`; *bytes says how long it is. free()
  * it. */
 char *tool_npy_header(const tool_npy *in, size_t *bytes);
+
+/* ------------------------------------------------------------------ array.c: arrays in files */
+typedef struct tool_array {
+  uint8_t *bytes; /* free() it */
+  uint64_t n;
+  tool_npy shape;
+  unsigned type; /* its number in elem.def, a muster_elem */
+} tool_array;
+
+/* The type of that number. */
+const tool_type *tool_type_get(unsigned number);
+/* Reads a .npy file, or a raw one of elements `type` (NULL: not given). False, having said why. */
+bool tool_array_read(const char *path, const char *type, tool_array *out);
+/* Writes what a command found, as --output and --json say: as text a line for each element. `counts`: they
+ * are those of a histogram, whose lines begin with the value, without the values that never occur. False,
+ * having said why. */
+bool tool_array_write(const tool_options *o, const tool_array *result, bool counts);
 
 /* ------------------------------------------------------------------ args.c */
 typedef enum tool_arg_kind { TOOL_ARG_VALUE, TOOL_ARG_BUFFER, TOOL_ARG_REF } tool_arg_kind;

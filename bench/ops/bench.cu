@@ -493,7 +493,8 @@ static void tune_reduce(const std::string &folder) {
         for (unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u, 132u, 256u}) {
           if (blocks > rows || (blocks < 132 && rows / blocks > 64))
             continue;
-          uint64_t xs = AT(x), ys = AT(y), to = AT(out), turns = AT(workspace), words = turns + 128, count = n;
+          uint64_t xs = AT(x), ys = AT(y), to = AT(out), turns = AT(workspace), words = turns + 128,
+                   count = n;
           void *parameters[] = {&xs, &ys, &count, &to, &turns, &words};
           std::string label = v.label + "," + std::to_string(blocks);
           figure f = launched(kernel, blocks, v.threads, 0, n, parameters);

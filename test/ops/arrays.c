@@ -5,7 +5,7 @@
 
 static muster_device *device;
 static uint64_t in, out, workspace;
-enum { ROOM = 4 << 20, MOST = 150000, GUARD = 32 };
+enum { ROOM = 16 << 20, MOST = 150000, GUARD = 32 };
 static uint8_t host[2][ROOM], got[ROOM], want[ROOM];
 
 static muster_call call_of(void) {
@@ -41,8 +41,9 @@ static void guard(uint64_t at, size_t bytes) {
 static void scans(muster_elem elem) {
   static const struct {
     uint64_t n, from, to;
-  } cases[] = {{0, 0, 0},     {1, 0, 0},     {5, 1, 0},     {127, 0, 3},   {8192, 0, 0}, {16384, 0, 0},
-               {16385, 0, 0}, {16389, 1, 1}, {50001, 0, 0}, {49999, 3, 0}, {7, 0, 0},    {MOST, 0, 0}};
+  } cases[] = {{0, 0, 0},     {1, 0, 0},     {5, 1, 0},      {127, 0, 3},    {8192, 0, 0},
+               {16384, 0, 0}, {16385, 0, 0}, {16389, 1, 1},  {50001, 0, 0},  {49999, 3, 0},
+               {7, 0, 0},     {MOST, 0, 0},  {300001, 0, 0}, {1100001, 0, 0}};
   unsigned bytes = types[elem].bytes;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     for (muster_scan_kind kind = MUSTER_INCLUSIVE; kind <= MUSTER_EXCLUSIVE; kind++) {
@@ -68,6 +69,40 @@ static void scans(muster_elem elem) {
       CHECK(r == MUSTER_OK);
       same(y, n * bytes, kind == MUSTER_INCLUSIVE ? "inclusive scan" : "exclusive scan", elem, n);
     }
+}
+
+/* So many tiles that there are two fields of groups, which muster_scan has only of far more elements: its
+ * kernel for few, launched by hand. Twice, as a workspace is used. */
+static void fields(const char *ptx) {
+  enum { THREADS = 256, TILE = 2048, TILES = 1100, N = TILES * TILE - 3, TOLD = 16 };
+  uint64_t x, y, told, *values = malloc((size_t)N * 8), n = N, sum = 0;
+  uint64_t groups = (TILES + 31) / 32 * 32,
+           behind = groups + 64; /* tiles, then groups of two fields, then fields */
+  muster_module *module;
+  muster_kernel *kernel;
+  muster_launch launch = MUSTER_LAUNCH_INIT;
+  CHECK(muster_alloc(device, (size_t)N * 8, &x) == MUSTER_OK &&
+        muster_alloc(device, (size_t)N * 8, &y) == MUSTER_OK);
+  for (uint32_t i = 0; i < N; i++)
+    values[i] = (uint64_t)hashed(i) << 20;
+  CHECK(muster_copy_in(device, x, values, (size_t)N * 8) == MUSTER_OK);
+  fresh_workspace();
+  told = workspace + 128;
+  uint64_t at_groups = told + groups * TOLD, at_fields = told + behind * TOLD;
+  void *parameters[] = {&x, &n, &y, &workspace, &told, &at_groups, &at_fields};
+  launch.grid[0] = TILES;
+  launch.block[0] = THREADS;
+  CHECK(muster_module_open(device, ptx, &module) == MUSTER_OK &&
+        muster_module_find(module, "scan_inclusive_sum_small_u64", &kernel) == MUSTER_OK);
+  for (int again = 0; again < 2 && !failures; again++) {
+    CHECK(muster_kernel_launch(kernel, &launch, parameters) == MUSTER_OK);
+    CHECK(muster_copy_out(device, values, y, (size_t)N * 8) == MUSTER_OK);
+    sum = 0;
+    for (uint32_t i = 0; i < N && !failures; i++)
+      CHECK(values[i] == (sum += (uint64_t)hashed(i) << 20));
+  }
+  CHECK(muster_free(device, x) == MUSTER_OK && muster_free(device, y) == MUSTER_OK);
+  free(values);
 }
 
 /* Sums that are rounded: every time the same bits, and close although they run over many tiles. */
@@ -126,6 +161,39 @@ static void histograms(muster_elem elem, uint32_t bins) {
       CHECK(r == MUSTER_OK);
       same(counts, bins * 8ull, "histogram", elem, n);
     }
+}
+
+/* One block that counts so much that it gives up its choice of bins: what is frequent changes, and most of it
+ * never had a choice. muster_histogram does that only where a device is full. */
+static void choices(const char *ptx) {
+  enum { N = 1000000, BINS = 5000, THREADS = 1024, CHOICES = 64 };
+  muster_module *module;
+  muster_kernel *kernel;
+  muster_launch launch = MUSTER_LAUNCH_INIT;
+  uint64_t n = N, counts = out + 64, tickets = workspace, totals = workspace + 128,
+           *expected = (uint64_t *)(void *)want;
+  uint32_t bins = BINS, room = CHOICES;
+  void *parameters[] = {&in, &n, &bins, &room, &counts, &tickets, &totals};
+  memset(want, 0, BINS * 8);
+  for (uint32_t i = 0; i < N; i++) {
+    uint32_t bin = i % 4 ? (i < N / 2 ? 77 : 4999) : hashed(i) % BINS;
+    memcpy(host[0] + i * 4ull, &bin, 4);
+    expected[bin]++;
+  }
+  fresh_workspace();
+  guard(counts, BINS * 8);
+  CHECK(muster_copy_in(device, in, host[0], N * 4) == MUSTER_OK);
+  launch.grid[0] = 1;
+  launch.block[0] = THREADS;
+  launch.shared_bytes = CHOICES * 8;
+  if (muster_module_open(device, ptx, &module) != MUSTER_OK ||
+      muster_module_find(module, "histogram_totals_u32", &kernel) != MUSTER_OK ||
+      muster_kernel_launch(kernel, &launch, parameters) != MUSTER_OK) {
+    failures++;
+    fprintf(stderr, "%s\n", muster_message());
+    return;
+  }
+  same(counts, BINS * 8, "histogram with choices", MUSTER_u32, n);
 }
 
 /* ------------------------------------------------------------------ maps */
@@ -193,37 +261,43 @@ static void refused(void) {
         memcmp(got, before, sizeof before) == 0);
 }
 
-int main(int argc, char **argv) { /* arrays [scan|histogram|map] */
+int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays choices|fields PTX */
   static const muster_elem summed[] = {MUSTER_f32, MUSTER_s32, MUSTER_u32,
                                        MUSTER_s64, MUSTER_u64, MUSTER_f64};
+  static const struct {
+    muster_elem elem;
+    uint32_t bins;
+  } counted[] = {{MUSTER_u8, 256},    {MUSTER_u8, 100},     {MUSTER_u16, 200},
+                 {MUSTER_u16, 5000},  {MUSTER_u32, 1},      {MUSTER_u32, 2048},
+                 {MUSTER_u64, 65536}, {MUSTER_u32, 100003}, /* in parts */
+                 {MUSTER_u32, 300007} /* in the totals */};
   muster_result r = muster_open(NULL, &device);
   if (r == MUSTER_ERROR_NO_DEVICE) {
     fprintf(stderr, "skipped: %s\n", muster_message());
     return 77;
   }
-#define ASKED(name) (argc < 2 || strcmp(argv[1], name) == 0)
+#define ASKED(what, elem) \
+  ((argc < 2 || strcmp(argv[1], what) == 0) && (argc < 3 || strcmp(argv[2], types[elem].name) == 0))
   CHECK(r == MUSTER_OK);
   CHECK(muster_alloc(device, ROOM, &in) == MUSTER_OK && muster_alloc(device, ROOM, &out) == MUSTER_OK &&
         muster_alloc(device, ROOM, &workspace) == MUSTER_OK);
   fresh_workspace();
-  for (size_t i = 0; i < sizeof summed / sizeof *summed && ASKED("scan"); i++)
-    scans(summed[i]);
-  if (ASKED("scan"))
+  for (size_t i = 0; i < sizeof summed / sizeof *summed; i++)
+    if (ASKED("scan", summed[i]))
+      scans(summed[i]);
+  if (ASKED("scan", MUSTER_f32))
     rounded_scan();
   fresh_workspace();
-  if (ASKED("histogram")) {
-    histograms(MUSTER_u8, 256);
-    histograms(MUSTER_u8, 100);
-    histograms(MUSTER_u16, 200);
-    histograms(MUSTER_u16, 5000);
-    histograms(MUSTER_u32, 1);
-    histograms(MUSTER_u32, 2048);
-    histograms(MUSTER_u32, 100003); /* in parts */
-    histograms(MUSTER_u64, 65536);
-    histograms(MUSTER_u32, 300007); /* in the totals */
-  }
-  for (size_t i = 0; i < sizeof summed / sizeof *summed && ASKED("map"); i++)
-    maps(summed[i]);
+  for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+    if (ASKED("histogram", counted[i].elem))
+      histograms(counted[i].elem, counted[i].bins);
+  if (argc > 2 && strcmp(argv[1], "choices") == 0)
+    choices(argv[2]);
+  if (argc > 2 && strcmp(argv[1], "fields") == 0)
+    fields(argv[2]);
+  for (size_t i = 0; i < sizeof summed / sizeof *summed; i++)
+    if (ASKED("map", summed[i]))
+      maps(summed[i]);
   refused();
   CHECK(muster_free(device, in) == MUSTER_OK && muster_free(device, out) == MUSTER_OK &&
         muster_free(device, workspace) == MUSTER_OK);

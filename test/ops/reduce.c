@@ -246,6 +246,27 @@ static void rounding(muster_elem elem) {
   }
 }
 
+/* Launch after launch in one workspace, each of other numbers: what an earlier one left there is no sum of
+ * this. */
+static void again(void) {
+  enum { TIMES = 3000, FEW = 20000 };
+  float ones[] = {1, 2};
+  what = "again";
+  for (int i = 0; i < 2; i++)
+    for (uint64_t k = 0; k < FEW; k++)
+      put(MUSTER_f32, host[i], k, ones[i]);
+  CHECK(muster_copy_in(device, memory, host[0], FEW * 4) == MUSTER_OK &&
+        muster_copy_in(device, memory + ROOM, host[1], FEW * 4) == MUSTER_OK);
+  for (int i = 0; i < TIMES; i++) {
+    muster_call call = call_of(MUSTER_FAST, MUSTER_NAN_PROPAGATE);
+    uint64_t n = FEW - (uint64_t)i;
+    CHECK(muster_reduce(device, &call, MUSTER_SUM, MUSTER_f32, memory + (i % 2 ? ROOM : 0), n,
+                        memory + RESULT_AT) == MUSTER_OK);
+    CHECK(muster_copy_out(device, result, memory + RESULT_AT, 4) == MUSTER_OK);
+    same(MUSTER_f32, result, (long double)n * ones[i % 2], n, "sum", MUSTER_f32);
+  }
+}
+
 /* ------------------------------------------------------------------ wrong calls */
 
 static void refused(void) {
@@ -288,7 +309,7 @@ static void refused(void) {
   CHECK(muster_copy_out(device, result, out, 8) == MUSTER_OK && memcmp(result, before, 8) == 0);
 }
 
-int main(int argc, char **argv) { /* reduce [ELEM] */
+int main(int argc, char **argv) { /* reduce [ELEM|again] */
   muster_result r = muster_open(NULL, &device);
   if (r == MUSTER_ERROR_NO_DEVICE) {
     fprintf(stderr, "skipped: %s\n", muster_message());
@@ -308,6 +329,8 @@ int main(int argc, char **argv) { /* reduce [ELEM] */
     if (elem == MUSTER_f32 || elem == MUSTER_f64)
       rounding(elem);
   }
+  if (argc > 1 && strcmp(argv[1], "again") == 0)
+    again();
   refused();
   CHECK(muster_wait(device) == MUSTER_OK);
   CHECK(muster_free(device, memory) == MUSTER_OK && muster_free(device, workspace) == MUSTER_OK);

@@ -6,12 +6,13 @@
 //
 //   histogram_lanes    up to 256 bins: a counter for each lane of a warp, side by side, so that lanes never
 //                      meet in a bank of shared memory, whatever the values
-//   histogram_parts    more: one counter a bin; where they do not all fit, a block counts one part of the bins
-//                      only, and as many blocks as there are parts read the same elements
+//   histogram_parts    more: one counter a bin; where they do not all fit, a block counts one part of the
+//                      bins only, and as many blocks as there are parts read the same elements
 //   histogram_totals   still more: in the totals themselves, but for bins that the block has chosen to count
-//                      itself: whichever comes first to a counter. What is frequent comes first, so nothing that
-//                      many threads count at once is counted in global memory. From time to time the block adds
-//                      what it has to the totals and chooses anew, in case other values are frequent now.
+//                      itself: whichever comes first to a counter. What is frequent comes first, so nothing
+//                      that many threads count at once is counted in global memory. From time to time the
+//                      block adds what it has to the totals and chooses anew, in case other values are
+//                      frequent now.
 #include "layout.h"
 #include "vector.cuh"
 
@@ -78,8 +79,8 @@ MU_FN void count_vector(counters c, mu_b128 v) {
   _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) count(c, vector_elem(v, lane));
 }
 
-// The elements that fall to thread `me` of `threads`, of vectors `from` to `end`. Nothing is asked between the
-// loads of a round: the compiler would move them behind the question.
+// The elements that fall to thread `me` of `threads`, of vectors `from` to `end`. Nothing is asked between
+// the loads of a round: the compiler would move them behind the question.
 MU_FN void count_vectors(counters c, const elem *x, mu_u64 from, mu_u64 end, mu_u64 me, mu_u64 threads) {
   if (is_aligned(x)) {
     mu_u64 i = from + me;
@@ -155,8 +156,8 @@ MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
     NAME(histogram_lanes, ELEM)(const elem *x, mu_u64 n, mu_u32 bins, mu_u32 part_bins, mu_u64 *counts,
                                 mu_u32 *tickets, mu_u64 *totals) {
   mu_u64 threads = mu_grid_blocks_x() * (mu_u64)THREADS;
-  counters c = {BY_LANE, (mu_u32)mu_to_shared(block_counters() + mu_lane()), 0, totals, 0,
-                ELEM_BITS == 8 ? 256 : bins};
+  counters c = {
+      BY_LANE, (mu_u32)mu_to_shared(block_counters() + mu_lane()), 0, totals, 0, ELEM_BITS == 8 ? 256 : bins};
   (void)part_bins;
   clear(0, (mu_u32)c.count * COPIES, 0);
   mu_block_sync();
@@ -174,8 +175,9 @@ MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
   mu_u32 parts = (bins + part_bins - 1) / part_bins, part = mu_block_x() % parts;
   mu_u32 readers = mu_grid_blocks_x() / parts; // blocks that read different elements
   mu_u32 first = part * part_bins;
-  counters c = {BY_PART, (mu_u32)mu_to_shared(block_counters()), 0, totals, first,
-                bins - first < part_bins ? bins - first : part_bins};
+  counters c = {BY_PART, (mu_u32)mu_to_shared(block_counters()),
+                0,       totals,
+                first,   bins - first < part_bins ? bins - first : part_bins};
   clear(0, (mu_u32)c.count, 0);
   mu_block_sync();
   count_all(c, x, n, mu_block_x() / parts * (mu_u64)THREADS + mu_thread_x(), readers * (mu_u64)THREADS);

@@ -22,15 +22,15 @@ enum { OPS_HEADER_BYTES = 128 };
 /* Scans: a block's tile is ROWS vectors for each thread. Sums are told in two words each: of a tile, of a
  * group of tiles, of everything before a field of groups. */
 #ifndef OPS_SCAN_LARGE_THREADS
-#define OPS_SCAN_LARGE_THREADS 512
-#define OPS_SCAN_LARGE_ROWS 8
+#define OPS_SCAN_LARGE_THREADS 256
+#define OPS_SCAN_LARGE_ROWS 16
 #define OPS_SCAN_LARGE_RESIDENT 2
 #endif
 #define OPS_SCAN_SMALL_THREADS 256
 #define OPS_SCAN_SMALL_ROWS 4
-#define OPS_SCAN_SMALL_RESIDENT 6
+#define OPS_SCAN_SMALL_RESIDENT 4
 #define OPS_SCAN_TOLD_BYTES 16
-#define OPS_SCAN_GROUP 32u                                 /* tiles of a group: a lane each */
+#define OPS_SCAN_GROUP 32u                               /* tiles of a group: a lane each */
 #define OPS_SCAN_FIELD (OPS_SCAN_GROUP * OPS_SCAN_GROUP) /* tiles of a field */
 
 /* Histograms: the counters of a bin that lie side by side, and up to how many bins there are as many. Where

@@ -1,8 +1,8 @@
 // reduce_body.cuh: one reduction; see reduce.cu for what is to be defined before.
 //
-// Each thread joins every so many-th vector, the threads of a block join theirs in a tree, and a block tells its
-// result in the workspace; the block that began last joins those. The tree depends on n and the numbers of
-// blocks and threads and on nothing else.
+// Each thread joins every so many-th vector, the threads of a block join theirs in a tree, and a block tells
+// its result in the workspace; the block that began last joins those. The tree depends on n and the numbers
+// of blocks and threads and on nothing else.
 
 // A vector's elements, first those that are half a vector apart: fewer steps than one after the other.
 MU_FN ACC NAME(vector, KERNEL)(mu_b128 a, mu_b128 b, mu_u64 first) {

@@ -5,14 +5,14 @@
 // nobody waits for a block that has not begun.
 //
 // What is before a tile comes in three parts: all fields before its own, the groups before its own in that
-// field, the tiles before it in that group; a lane asks for one of each, all at once. The last tile of a group
-// tells the group's sum, the last of a field the sum up to there: only these, one in a thousand tiles, wait for
-// one another in a row.
+// field, the tiles before it in that group; a lane asks for one of each, all at once. The last tile of a
+// group tells the group's sum, the last of a field the sum up to there: only these, one in a thousand tiles,
+// wait for one another in a row.
 //
 // Integers are the unsigned ones of their size: sums wrap, so signed ones have the same bits.
 //
-// Sums of tiles are carried in 64 bits (f64 of f32) and are added in an order that depends on the tile's number
-// alone: the same bits from run to run and from device to device.
+// Sums of tiles are carried in 64 bits (f64 of f32) and are added in an order that depends on the tile's
+// number alone: the same bits from run to run and from device to device.
 #include "layout.h"
 #include "turns.cuh"
 
@@ -50,18 +50,21 @@ MU_FN mu_u32 sum_ask(const told_sum *from, mu_u32 turn, carry *sum) {
 
 // Tells the tile's sum, and returns the sum of all tiles before it; by the lanes of one warp, and the same in
 // all of them.
-MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u32 tile, mu_u32 turn, carry mine) {
+MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u32 tile, mu_u32 turn,
+                      carry mine) {
   mu_tile warp = mu_tile_mask(0xffffffffu);
   mu_u32 group = tile / OPS_SCAN_GROUP, field = tile / OPS_SCAN_FIELD, lane = mu_lane();
   mu_u32 in_group = tile % OPS_SCAN_GROUP, in_field = group % OPS_SCAN_GROUP, telling = lane == 0;
-  mu_u32 ends_group = in_group == OPS_SCAN_GROUP - 1, ends_field = ends_group && in_field == OPS_SCAN_GROUP - 1;
+  mu_u32 ends_group = in_group == OPS_SCAN_GROUP - 1,
+         ends_field = ends_group && in_field == OPS_SCAN_GROUP - 1;
   carry of_tile, of_group, of_fields, before_in_group = 0, before_in_field = 0, group_sum = 0;
   mu_u32 met = 0, whole = 0; // the group's sums are complete; all are
   if (telling && !ends_group)
     sum_tell(tiles + tile, mine, turn);
   do {
     mu_u32 tiles_told = sum_ask(tiles + group * OPS_SCAN_GROUP + lane, turn, &of_tile) | (lane >= in_group);
-    mu_u32 groups_told = sum_ask(groups + field * OPS_SCAN_GROUP + lane, turn, &of_group) | (lane >= in_field);
+    mu_u32 groups_told =
+        sum_ask(groups + field * OPS_SCAN_GROUP + lane, turn, &of_group) | (lane >= in_field);
     mu_u32 fields_told = sum_ask(fields + field, turn, &of_fields) | (field == 0);
     if (!met && mu_tile_all(&warp, tiles_told)) {
       met = 1;

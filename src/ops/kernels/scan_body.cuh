@@ -1,5 +1,6 @@
-// scan_body.cuh: the scan in one shape; see scan.cu. THREADS of a block, ROWS of vectors for each, RESIDENT blocks
-// that shall fit a multiprocessor, ENDING of the kernels' names; it takes them away again.
+// scan_body.cuh: the scan in one shape; see scan.cu. THREADS of a block, ROWS of vectors for each, RESIDENT
+// blocks that shall fit a multiprocessor, ENDING of the kernels' names; it takes them away again.
+
 // The tile's vectors of a warp, lanes side by side, so that a row is 512 bytes.
 MU_FN mu_u64 OF_SHAPE(vector_at)(mu_u32 tile, mu_u32 row) {
   return tile * (mu_u64)(THREADS * ROWS) + mu_thread_x() / 32 * (ROWS * 32) + row * 32 + mu_lane();
@@ -83,14 +84,14 @@ MU_FN void OF_SHAPE(scan)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, tol
 }
 
 MU_KERNEL MU_BOUNDS(THREADS, RESIDENT)
-    NAME(OF_SHAPE(scan_inclusive_sum), ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, told_sum *tiles,
-                                             told_sum *groups, told_sum *fields) {
+    NAME(OF_SHAPE(scan_inclusive_sum), ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns,
+                                             told_sum *tiles, told_sum *groups, told_sum *fields) {
   OF_SHAPE(scan)(x, n, out, turns, tiles, groups, fields, 0);
 }
 
 MU_KERNEL MU_BOUNDS(THREADS, RESIDENT)
-    NAME(OF_SHAPE(scan_exclusive_sum), ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, told_sum *tiles,
-                                             told_sum *groups, told_sum *fields) {
+    NAME(OF_SHAPE(scan_exclusive_sum), ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns,
+                                             told_sum *tiles, told_sum *groups, told_sum *fields) {
   OF_SHAPE(scan)(x, n, out, turns, tiles, groups, fields, 1);
 }
 

@@ -22,8 +22,8 @@ typedef struct {
   mu_u32 place, turn; // the how many-th to begin in this launch, from 0; never 0
 } turn_ticket;
 
-// By one thread of each of `blocks` blocks. Who waits only for those with places below its own never waits for
-// a block that has not begun.
+// By one thread of each of `blocks` blocks. Who waits only for those with places below its own never waits
+// for a block that has not begun.
 MU_FN turn_ticket turn_take(mu_u64 *turns, mu_u32 blocks) {
   turn_ticket t;
   mu_u64 ticket = mu_global_add_relaxed_device_u64(turns, 1);
