@@ -23,16 +23,9 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
+#include "../check.h"
 #include "muster.h"
 
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    cudaError_t error_ = (call);                                                                 \
-    if (error_ != cudaSuccess) {                                                                 \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      exit(1);                                                                                   \
-    }                                                                                            \
-  } while (0)
 #define MUST(call)                                                                     \
   do {                                                                                 \
     if ((call) != MUSTER_OK) {                                                         \
