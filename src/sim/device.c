@@ -113,6 +113,7 @@ void sim_device_free(sim_device *d) {
   free(d->origins);
   mtx_destroy(&d->lock);
   free(d->sms);
+  free(d->seats);
   free(d->run);
   free((void *)d->options.limits.gpc_sms);
   free(d);
@@ -192,9 +193,8 @@ static void wake_unit(sim_run *r, sim_warp *w, sim_unit *u) {
 }
 
 void sim_block_wake(sim_run *r, sim_block *b) {
-  SIM_EACH(w, b->asleep)
-  if (b->warps[w].tried != r->device->progress)
-    SIM_EACH(k, b->warps[w].asleep)
+  SIM_EACH(w, b->asleep & ~sim_tried(r->device, b))
+  SIM_EACH(k, b->warps[w].asleep)
   wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
 }
 

@@ -284,7 +284,6 @@ static void warp_begin(sim_block *b, uint32_t index) {
   w->block = b, w->index = index;
   w->exists = w->live = n >= SIM_WARP ? UINT32_MAX : (UINT32_C(1) << n) - 1;
   w->used = w->ready = w->asleep = w->at_warp = 0;
-  w->tried = UINT64_MAX;
   w->at_cluster = w->cluster_phase = 0;
   w->local = c->local_bytes ? b->store->local + (size_t)index * SIM_LANES * c->local_bytes : NULL;
   w->local_bytes = c->local_bytes;
@@ -419,7 +418,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
-  b->ready = b->asleep = b->turn = b->open = 0;
+  b->ready = b->asleep = b->turn = b->tried = b->open = 0;
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
@@ -500,6 +499,7 @@ static bool place_cluster(sim_device *d, const sim_share *share, uint32_t n, uin
 }
 
 static void ring_insert(sim_device *d, sim_block *b) {
+  sim_seat_take(d, b);
   if (!d->current) {
     b->next = b->prev = b;
     d->current = b;
@@ -512,6 +512,7 @@ static void ring_insert(sim_device *d, sim_block *b) {
 }
 
 static void ring_remove(sim_device *d, sim_block *b) {
+  sim_seat_leave(b);
   if (b->next == b) {
     d->current = NULL;
   } else {

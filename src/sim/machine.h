@@ -364,7 +364,6 @@ typedef struct sim_warp {
   uint32_t at_cluster,
       cluster_phase;          /* lanes that arrived and have not waited, and in which phase (parity) */
   uint32_t groups[SIM_LANES]; /* cp.async groups committed */
-  uint64_t tried;             /* sim_device.progress when it last had a turn and got nowhere */
   sim_unit units[SIM_LANES];
   uint32_t special[4][SIM_LANES] __attribute__((aligned(64))); /* tid x, y, z, warpid */
   char apart[64]; /* so that the same of all warps does not fall into the same lines of a cache */
@@ -395,9 +394,12 @@ typedef struct sim_block {
   uint32_t sm, rank;
   sim_cluster *cluster; /* a block without one is a cluster by itself */
   uint32_t n_warps, n_threads, live;
-  uint32_t ready;  /* warps that have a ready unit */
-  uint32_t asleep; /* warps that have one asleep */
-  uint32_t turn;   /* warp */
+  uint32_t ready;        /* warps that have a ready unit */
+  uint32_t asleep;       /* warps that have one asleep */
+  uint32_t turn;         /* warp */
+  uint32_t tried;        /* warps that had a turn and got nowhere, */
+  uint64_t tried_at;     /* while sim_device.progress was that */
+  struct sim_seat *seat; /* under a watcher that chooses; else NULL, or nobody looks there */
   bool ended, started;
   char *pool;
   uint8_t *shared;
@@ -412,6 +414,14 @@ typedef struct sim_block {
   uint32_t gang_most;      /* how many may go together */
   struct sim_store *store; /* what these point into; NULL before the first turn and after the last */
 } sim_block;
+
+/* What the choice of a turn needs of a resident block: side by side, in the order of the ring. turn.c */
+typedef struct sim_seat {
+  sim_block *block; /* NULL: free */
+  uint64_t launch, number;
+  uint32_t ready, asleep, turn; /* as the block's */
+  bool started;
+} sim_seat;
 
 /* A launch. */
 typedef struct sim_grid {
@@ -458,8 +468,12 @@ struct sim_device {
   sim_device *peers[16];
   uint32_t n_peers;
   uint32_t next_sm;
-  bool muted;                  /* what kernels print is dropped */
-  uint64_t progress;           /* under a watcher that chooses: counts turns that got anywhere */
+  bool muted;        /* what kernels print is dropped */
+  uint64_t progress; /* under a watcher that chooses: counts turns that got anywhere */
+  bool any_tried;    /* since then somebody had one that did not */
+  sim_seat *seats;
+  uint32_t n_seats, cap_seats;
+  bool seated;                 /* every resident block is */
   struct sim_origins *origins; /* while definedness is kept */
   struct sim_workers *workers; /* NULL: the caller runs everything */
   mtx_t lock;                  /* what workers share: spare memory, the heap, output */
@@ -627,6 +641,11 @@ void sim_stats_add(const sim_run *r, sim_stats *to);
 void sim_float_default(void);
 /* turn.c: a watcher chooses whose turn it is */
 void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out);
+void sim_seat_take(sim_device *d, sim_block *b); /* b becomes the last in the ring */
+void sim_seat_leave(sim_block *b);
+static inline uint32_t sim_tried(const sim_device *d, const sim_block *b) {
+  return b->tried_at == d->progress ? b->tried : 0;
+}
 /* workers.c */
 typedef struct sim_workers sim_workers;
 sim_workers *sim_workers_new(sim_device *d, uint32_t n);

@@ -23,6 +23,8 @@ static void note_states(sim_warp *w) {
   sim_block *b = w->block;
   b->ready = w->ready ? b->ready | bit : b->ready & ~bit;
   b->asleep = w->asleep ? b->asleep | bit : b->asleep & ~bit;
+  if (b->seat)
+    b->seat->ready = b->ready, b->seat->asleep = b->asleep;
 }
 
 void sim_unit_state_set(sim_warp *w, sim_unit *u, sim_unit_state s) {

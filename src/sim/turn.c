@@ -1,6 +1,11 @@
 /* turn.c: a watcher chooses whose turn it is, among all warps of all resident blocks. What can move is listed
  * before each turn; who had a turn and got nowhere is not listed again until somebody got somewhere, so that
  * whatever the watcher chooses, "nobody can move" is found.
+ *
+ * There may be thousands of resident blocks, most of which wait: none is looked at for a list but those that
+ * can move or may wake. What tells them apart lies in seats, one behind the other.
+ *
+ * Invariant: seats that are taken follow each other as their blocks do in the ring.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +25,59 @@ typedef struct turns {
   uint32_t asleep; /* warps */
 } turns;
 
-static bool add(turns *t, sim_block *b, uint32_t warp) {
-  if (t->n == t->capacity) {
+/* ------------------------------------------------------------------ seats */
+
+static void sit(sim_seat *s, sim_block *b) {
+  *s = (sim_seat){.block = b,
+                  .launch = b->grid->id,
+                  .number = b->number,
+                  .ready = b->ready,
+                  .asleep = b->asleep,
+                  .turn = b->turn,
+                  .started = b->started};
+  b->seat = s;
+}
+
+/* Everybody takes a seat anew; false: out of memory. */
+static bool seat_all(sim_device *d) {
+  while (d->cap_seats < d->n_resident)
+    if (!BASE_ROOM(d->seats, d->cap_seats, d->cap_seats))
+      return false;
+  sim_block *b = d->current;
+  for (d->n_seats = 0; d->n_seats < d->n_resident; b = b->next)
+    sit(&d->seats[d->n_seats++], b);
+  d->seated = true;
+  return true;
+}
+
+/* The first of the free seats before that of the block whose turn it is. There is none: it stands until all
+ * are seated anew. */
+void sim_seat_take(sim_device *d, sim_block *b) {
+  sim_seat *s = d->current ? d->current->seat : NULL, *free = NULL;
+  b->seat = NULL;
+  for (uint32_t k = 1; s && k < d->n_seats; k++) {
+    s = s == d->seats ? &d->seats[d->n_seats - 1] : s - 1;
+    if (s->block)
+      break;
+    free = s;
+  }
+  if (free)
+    sit(free, b);
+  else
+    d->seated = false;
+}
+
+void sim_seat_leave(sim_block *b) {
+  if (b->seat)
+    b->seat->block = NULL;
+  b->seat = NULL;
+}
+
+/* ------------------------------------------------------------------ turns */
+
+/* Warps of a block, from the one behind its last on. */
+static bool add(turns *t, const sim_seat *s, uint32_t warps) {
+  if (t->capacity - t->n < SIM_WARP) {
     uint32_t more = t->capacity ? t->capacity * 2 : 64;
     sim_turn *all = realloc(t->all, more * sizeof *all);
     if (all)
@@ -33,8 +89,12 @@ static bool add(turns *t, sim_block *b, uint32_t warp) {
       return false;
     t->capacity = more;
   }
-  t->all[t->n] = (sim_turn){b->grid->id, b->number, warp};
-  t->blocks[t->n++] = b;
+  uint32_t before = s->turn < SIM_WARP ? warps & ((UINT32_C(1) << s->turn) - 1) : 0;
+  for (int part = 0; part < 2; part++)
+    SIM_EACH(w, part ? before : warps & ~before) {
+      t->all[t->n] = (sim_turn){s->launch, s->number, w};
+      t->blocks[t->n++] = s->block;
+    }
   return true;
 }
 
@@ -42,24 +102,32 @@ static bool add(turns *t, sim_block *b, uint32_t warp) {
 static bool list(sim_device *d, turns *t, bool wake) {
   sim_run *r = d->run;
   t->n = t->asleep = 0;
-  sim_block *b = d->current;
-  do {
-    if (!b->started) {
-      if (!sim_cluster_begin(r, b))
+  bool sparse = d->n_seats / 2 > d->n_resident;
+  if ((!d->seated || sparse) && !seat_all(d))
+    return false;
+  sim_seat *s = d->current->seat, *end = d->seats + d->n_seats;
+  for (uint32_t k = 0; k < d->n_seats; k++, s = s + 1 < end ? s + 1 : d->seats) {
+    if (!s->block)
+      continue;
+    if (!s->started) {
+      if (!sim_cluster_begin(r, s->block))
         return false;
-    } else if (b->asleep && wake) {
-      sim_block_enter(r, b);
-      sim_block_wake(r, b);
+      sit(s, s->block);
+    } else if (s->asleep && wake) {
+      sim_block_enter(r, s->block);
+      sim_block_wake(r, s->block);
     }
-    t->asleep += sim_count(b->asleep);
-    uint32_t before = b->turn < SIM_WARP ? b->ready & ((UINT32_C(1) << b->turn) - 1) : 0;
-    for (int part = 0; part < 2; part++)
-      SIM_EACH(w, part ? before : b->ready & ~before)
-    if (b->warps[w].tried != d->progress && !add(t, b, w))
+    t->asleep += sim_count(s->asleep);
+    uint32_t can = d->any_tried ? s->ready & ~sim_tried(d, s->block) : s->ready;
+    if (can && !add(t, s, can))
       return false;
-    b = b->next;
-  } while (b != d->current);
+  }
   return true;
+}
+
+static void got_somewhere(sim_device *d) {
+  d->progress++;
+  d->any_tried = false;
 }
 
 /* One turn. What a warp got in a quantum does not count if it only looked at the clock. */
@@ -68,7 +136,7 @@ static void take_turn(sim_device *d, sim_block *b, uint32_t warp) {
   bool progress = false;
   sim_block_enter(r, b);
   r->yield = false;
-  b->turn = warp + 1;
+  b->turn = b->seat->turn = warp + 1;
   for (int k = 0; k < TURN && !r->fault.kind && !r->yield && b->warps[warp].ready; k++) {
     r->progress = false;
     sim_warp_run(r, &b->warps[warp], SIM_WARP_QUANTUM);
@@ -77,10 +145,12 @@ static void take_turn(sim_device *d, sim_block *b, uint32_t warp) {
       break;
   }
   if (progress) {
-    d->progress++;
+    got_somewhere(d);
     d->clock_step = 1000;
   } else {
-    b->warps[warp].tried = d->progress;
+    b->tried = sim_tried(d, b) | UINT32_C(1) << warp;
+    b->tried_at = d->progress;
+    d->any_tried = true;
   }
 }
 
@@ -98,7 +168,7 @@ static bool step(sim_device *d, turns *t, uint32_t round, sim_status *out) {
   if (!r->fault.kind && t->n == 0) {
     if (!sim_wait_for_time(d, out))
       return false;
-    d->progress++;
+    got_somewhere(d);
     return true;
   }
   sim_block *b = NULL;
@@ -128,7 +198,8 @@ void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out) {
   uint64_t begin = r->warp_insns;
   turns t = {0};
   *out = (sim_status){.state = SIM_BUDGET};
-  d->progress++; /* the host may have written something */
+  got_somewhere(d);  /* the host may have written something */
+  d->seated = false; /* and blocks had turns that nobody chose */
   for (uint32_t round = 0; r->warp_insns - begin < budget && step(d, &t, round, out); round++)
     ;
   out->used = r->warp_insns - begin;
