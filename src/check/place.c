@@ -30,6 +30,10 @@ struct check_places {
   uint32_t n_sites, cap_sites;
   uint32_t *heads; /* hash table of sites */
   uint32_t n_heads;
+  struct {
+    const ptx_insn *insn;
+    check_site site;
+  } recent[256];          /* met since the last launch began: until then none of these is another's */
   check_launch *launches; /* by id, ascending */
   uint32_t n_launches, cap_launches;
   const ptx_module *hashed; /* of the last launch */
@@ -110,10 +114,7 @@ static bool same(const site *s, const sim_who *w) {
          strcmp(s->name, w->module->funcs[w->func].name) == 0;
 }
 
-check_site check_site_of(check *c, const sim_who *w) {
-  struct check_places *p = c->places;
-  if (!w->insn)
-    return 0;
+static check_site find_site(struct check_places *p, const sim_who *w) {
   uint64_t key = (uint64_t)(uintptr_t)w->insn;
   uint32_t *head = &p->heads[(key >> 4 ^ key >> 17) % p->n_heads];
   for (uint32_t i = *head; i; i = p->sites[i].next)
@@ -138,6 +139,18 @@ check_site check_site_of(check *c, const sim_who *w) {
   }
   p->sites[p->n_sites] = s;
   return *head = p->n_sites++;
+}
+
+check_site check_site_of(check *c, const sim_who *w) {
+  struct check_places *p = c->places;
+  if (!w->insn)
+    return 0;
+  size_t i = (uintptr_t)w->insn / sizeof *w->insn % BASE_COUNT(p->recent);
+  if (p->recent[i].insn != w->insn || !p->recent[i].site) {
+    p->recent[i].site = find_site(p, w);
+    p->recent[i].insn = w->insn;
+  }
+  return p->recent[i].site;
 }
 
 bool check_site_before(const check *c, check_site a, check_site b) {
@@ -231,6 +244,7 @@ static uint32_t hash_of(struct check_places *p, const ptx_module *m) {
 void check_places_event(check *c, const sim_event *e) {
   struct check_places *p = c->places;
   const sim_launch *l = e->launch.launch;
+  memset(p->recent, 0, sizeof p->recent);
   if (check_launch_of(c, e->who.launch)) /* again, under another schedule */
     return;
   if (!BASE_ROOM(p->launches, p->n_launches, p->cap_launches))

@@ -525,7 +525,7 @@ static const sim_op *enter_func(sim_run *r, const sim_op *o, const call_info *in
   sim_unit_at(u, f->ops, f->order[0]);
   r->depth_key = sim_depth_key(u->depth);
   if (r->only_told)
-    sim_who_of(r, 0, f->ops, &r->who);
+    sim_who_of(r, 0, f->ops, &r->told.who);
   c->base[SIM_IN_FRAME] = sim_biased(its, SIM_IN_FRAME);
   if (r->other_key != UINT64_MAX || r->budget <= 0) /* who was behind may be ahead now: ask */
     return NULL;

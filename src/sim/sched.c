@@ -220,7 +220,7 @@ static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->only_told = r->watcher && !r->probe && !r->watcher->source && r->watcher->event &&
                  !(r->watcher->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
   if (r->only_told)
-    sim_who_of(r, 0, u->pc, &r->who);
+    sim_who_of(r, 0, u->pc, &r->told.who);
   r->ctx.way = r->probe || r->watcher ? SIM_SLOW : u->mask == w->live ? SIM_FULL : SIM_MASKED;
   if (r->ctx.way == SIM_FULL) {
     r->ctx.mask = u->mask;

@@ -185,37 +185,38 @@ static bool find(const sim_run *r, const sim_op *o, const sim_moves *m, int what
 
 /* ------------------------------------------------------------------ telling */
 
-/* `read`, `written`: a place for each lane, or NULL. */
+/* `read`, `written`: a place for each lane, or NULL. The event is the run's, where it stands already who does
+ * this: written anew each time, and read at once, that would stall. */
 static inline void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
                         const void *read, const void *written) {
-  uint32_t none = 0;
-  sim_event e;
-  sim_access a = {.who = &e.who,
-                  .reads = read,
-                  .writes = written,
-                  .regular = s->regular,
-                  .base = s->base,
-                  .stride = s->stride,
-                  .returns = read && written && m->results[0] != SIM_NOWHERE,
-                  .space = s->shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
-                  .order = m->order,
-                  .scope = m->scope,
-                  .proxy = m->proxy,
-                  .bytes = m->bytes,
-                  .element = element,
-                  .elements = m->n,
-                  .stored = written ? r->ctx.mask : 0,
-                  .address = s->regular ? NULL : s->address,
-                  .lane_bytes = m->lane_bytes,
-                  .lanes_read = read,
-                  .lanes_written = written,
-                  .undefined = written && !read && r->defines ? &none : NULL};
-  e.kind = SIM_EVENT_ACCESS;
-  e.access = &a;
-  e.who = r->who;
-  e.who.lanes = r->ctx.mask;
-  e.who.insn = &e.who.body->insns[o->insn];
-  if (r->watcher->event(r->watcher->user, &e) == SIM_YIELD)
+  static const uint32_t none = 0;
+  sim_event *e = &r->told;
+  sim_access *a = &r->told_access;
+  *a = (sim_access){.who = &e->who,
+                    .reads = read,
+                    .writes = written,
+                    .regular = s->regular,
+                    .base = s->base,
+                    .stride = s->stride,
+                    .returns = read && written && m->results[0] != SIM_NOWHERE,
+                    .space = s->shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                    .order = m->order,
+                    .scope = m->scope,
+                    .proxy = m->proxy,
+                    .bytes = m->bytes,
+                    .element = element,
+                    .elements = m->n,
+                    .stored = written ? r->ctx.mask : 0,
+                    .address = s->regular ? NULL : s->address,
+                    .lane_bytes = m->lane_bytes,
+                    .lanes_read = read,
+                    .lanes_written = written,
+                    .undefined = written && !read && r->defines ? &none : NULL};
+  e->kind = SIM_EVENT_ACCESS;
+  e->access = a;
+  e->who.lanes = r->ctx.mask;
+  e->who.insn = &e->who.body->insns[o->insn];
+  if (r->watcher->event(r->watcher->user, e) == SIM_YIELD)
     r->yield = true;
 }
 
