@@ -508,10 +508,10 @@ typedef struct sim_run {
   uint64_t warp_insns, thread_insns;
   sim_probe *probe; /* the unit's, while it runs */
   const sim_watcher *watcher;
-  bool yield;      /* a watcher asked for it */
-  bool defines;    /* definedness is kept */
-  bool only_told;  /* the watcher chooses nothing, and no loop is probed: exec/told.c */
-  sim_event told;  /* while that holds: its accesses are told with this; .who is the running unit */
+  bool yield;     /* a watcher asked for it */
+  bool defines;   /* definedness is kept */
+  bool only_told; /* the watcher chooses nothing, and no loop is probed: exec/told.c */
+  sim_event told; /* while that holds: its accesses are told with this; .who is the running unit */
   sim_access told_access;
   uint64_t ticks;  /* how far its clock is ahead of its own instructions */
   sim_stats stats; /* its part of the device's */
