@@ -49,6 +49,18 @@ function(muster_nvcc_object output source)
     DEPENDS "${source}" DEPFILE "${output}.d" COMMENT "nvcc ${source}" VERBATIM)
 endfunction()
 
+# muster_cuda_program(TARGET SOURCE PROGRAM): SOURCE compiled and linked to the file PROGRAM.
+function(muster_cuda_program target source program)
+  set(object "${program}.o")
+  muster_nvcc_object("${object}" "${source}")
+  set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  add_executable(${target} "${object}")
+  cmake_path(GET program PARENT_PATH folder)
+  cmake_path(GET program FILENAME name)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${folder}")
+  target_link_libraries(${target} PRIVATE muster_cudart)
+endfunction()
+
 # muster_ptx(OUTPUT SOURCE): SOURCE's kernels as PTX for the lowest target, which every later GPU runs.
 function(muster_ptx output source)
   list(GET archs 0 lowest)
