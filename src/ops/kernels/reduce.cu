@@ -10,8 +10,7 @@
 //   TAKE(x, y, i)   element x with index i, and y of the other array, as an ACC
 //   JOIN(a, b)      associative but for rounding; the same bits as JOIN(b, a)
 //   OUT, GIVE(a)    the result and its type
-//   IN_VECTOR, JOIN_IN_VECTOR   type and join of a vector's elements, where a narrower type holds them
-//   together
+//   IN_VECTOR       type in which a vector's elements are joined, where that is not ACC
 //
 // It takes KERNEL, PAIRS, TAKE and what is below JOIN away again; the others stay for the next operation.
 #include "layout.h"
@@ -24,10 +23,7 @@ enum { UNROLL = OPS_REDUCE_UNROLL };
 // Sixteen values of 8 or 16 bits fit 32 bits together.
 #if SMALL_INTEGER
 #define IN_VECTOR near_type
-#else
-#define IN_VECTOR wide_type
 #endif
-#define JOIN_IN_VECTOR(a, b) PURE(add, WIDE)(a, b)
 #define KERNEL reduce_sum
 #define PAIRS 0
 #define ACC wide_type
@@ -40,8 +36,6 @@ enum { UNROLL = OPS_REDUCE_UNROLL };
 #include "reduce_body.cuh"
 
 #define SQUARE(x) PURE(mul, WIDE)((wide_type)near_of(x), (wide_type)near_of(x))
-#define IN_VECTOR wide_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_sum_of_squares
 #define PAIRS 0
 #define TAKE(x, y, i) SQUARE(x)
@@ -49,8 +43,6 @@ enum { UNROLL = OPS_REDUCE_UNROLL };
 #define GIVE(a) (a)
 #include "reduce_body.cuh"
 
-#define IN_VECTOR wide_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL dot
 #define PAIRS 1
 #define TAKE(x, y, i) PURE(mul, WIDE)((wide_type)near_of(x), (wide_type)near_of(y))
@@ -69,8 +61,6 @@ MU_FN wide_type root(wide_type x) {
   return y;
 }
 
-#define IN_VECTOR wide_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_norm
 #define PAIRS 0
 #define TAKE(x, y, i) SQUARE(x)
@@ -83,8 +73,6 @@ MU_FN wide_type root(wide_type x) {
 #undef JOIN
 #define NEUTRAL 1
 #define JOIN(a, b) PURE(mul, WIDE)(a, b)
-#define IN_VECTOR wide_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_product
 #define PAIRS 0
 #define TAKE(x, y, i) (wide_type) near_of(x)
@@ -144,8 +132,6 @@ typedef mu_f64 careful;
 #define FETCH careful_fetch
 #define JOIN(a, b) careful_join(a, b)
 
-#define IN_VECTOR careful
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_sum_compensated
 #define PAIRS 0
 #define TAKE(x, y, i) CAREFUL(x)
@@ -153,8 +139,6 @@ typedef mu_f64 careful;
 #define GIVE(a) careful_give(a)
 #include "reduce_body.cuh"
 
-#define IN_VECTOR careful
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_sum_of_squares_compensated
 #define PAIRS 0
 #define TAKE(x, y, i) careful_product(x, x)
@@ -162,8 +146,6 @@ typedef mu_f64 careful;
 #define GIVE(a) careful_give(a)
 #include "reduce_body.cuh"
 
-#define IN_VECTOR careful
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_norm_compensated
 #define PAIRS 0
 #define TAKE(x, y, i) careful_product(x, x)
@@ -171,8 +153,6 @@ typedef mu_f64 careful;
 #define GIVE(a) root(careful_give(a))
 #include "reduce_body.cuh"
 
-#define IN_VECTOR careful
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL dot_compensated
 #define PAIRS 1
 #define TAKE(x, y, i) careful_product(x, y)
@@ -216,8 +196,6 @@ EXTREME(greatest, "max")
 
 #define NEUTRAL MOST
 #define JOIN(a, b) least(a, b)
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_min
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)
@@ -229,8 +207,6 @@ EXTREME(greatest, "max")
 
 #define NEUTRAL LEAST
 #define JOIN(a, b) greatest(a, b)
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_max
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)
@@ -243,8 +219,6 @@ EXTREME(greatest, "max")
 #if IS_FLOAT
 #define NEUTRAL PASTE(NAN_, NEAR) // what is passed over: of nothing else the result is NaN
 #define JOIN(a, b) least_number(a, b)
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_min_ignore
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)
@@ -254,8 +228,6 @@ EXTREME(greatest, "max")
 #undef JOIN
 
 #define JOIN(a, b) greatest_number(a, b)
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_max_ignore
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)
@@ -313,8 +285,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 #define NEUTRAL place_of(~0ull, NOWHERE)
 #define JOIN(a, b) place_first(a, b)
 
-#define IN_VECTOR place
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_argmin
 #define PAIRS 0
 #define TAKE(x, y, i) place_take(near_of(x), i, 0)
@@ -322,8 +292,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 #define GIVE(a) (a).index
 #include "reduce_body.cuh"
 
-#define IN_VECTOR place
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_argmax
 #define PAIRS 0
 #define TAKE(x, y, i) place_take(near_of(x), i, ~0ull)
@@ -332,8 +300,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 #include "reduce_body.cuh"
 
 #if IS_FLOAT
-#define IN_VECTOR place
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_argmin_ignore
 #define PAIRS 0
 #define TAKE(x, y, i) place_take_number(near_of(x), i, 0)
@@ -341,8 +307,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 #define GIVE(a) (a).index
 #include "reduce_body.cuh"
 
-#define IN_VECTOR place
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_argmax_ignore
 #define PAIRS 0
 #define TAKE(x, y, i) place_take_number(near_of(x), i, ~0ull)
@@ -363,8 +327,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 
 #define NEUTRAL ((near_type) ~(near_type)0)
 #define JOIN(a, b) ((a) & (b))
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_and
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)
@@ -376,8 +338,6 @@ MU_FN place place_take_number(near_type x, mu_u64 i, mu_u64 turned) {
 
 #define NEUTRAL 0
 #define JOIN(a, b) ((a) | (b))
-#define IN_VECTOR near_type
-#define JOIN_IN_VECTOR JOIN
 #define KERNEL reduce_or
 #define PAIRS 0
 #define TAKE(x, y, i) near_of(x)

@@ -4,6 +4,10 @@
 // its result in the workspace; the block that began last joins those. The tree depends on n and the numbers
 // of blocks and threads and on nothing else.
 
+#ifndef IN_VECTOR
+#define IN_VECTOR ACC
+#endif
+
 // A vector's elements, first those that are half a vector apart: fewer steps than one after the other.
 MU_FN ACC NAME(vector, KERNEL)(mu_b128 a, mu_b128 b, mu_u64 first) {
   IN_VECTOR part[LANES];
@@ -12,7 +16,7 @@ MU_FN ACC NAME(vector, KERNEL)(mu_b128 a, mu_b128 b, mu_u64 first) {
       TAKE(vector_elem(a, lane), vector_elem(b, lane), first + lane);
   _Pragma("unroll") for (mu_u32 half = LANES / 2; half; half /= 2)
       _Pragma("unroll") for (mu_u32 lane = 0; lane < half; lane++) part[lane] =
-          JOIN_IN_VECTOR(part[lane], part[lane + half]);
+          JOIN(part[lane], part[lane + half]);
   return (ACC)part[0];
 }
 
@@ -123,4 +127,3 @@ MU_KERNEL MU_BOUNDS(OPS_REDUCE_THREADS, OPS_REDUCE_RESIDENT)
 #undef OUT
 #undef GIVE
 #undef IN_VECTOR
-#undef JOIN_IN_VECTOR
