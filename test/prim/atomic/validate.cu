@@ -10,16 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../../bench/check.h"
 #include "muster/warp.cuh"
-
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    cudaError_t error_ = (call);                                                                 \
-    if (error_ != cudaSuccess) {                                                                 \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      exit(1);                                                                                   \
-    }                                                                                            \
-  } while (0)
 
 enum { CELLS = 8, THREADS = 128, BLOCKS = 8, ALL = THREADS * BLOCKS };
 

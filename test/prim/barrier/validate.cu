@@ -10,16 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../../bench/check.h"
 #include "muster/barrier.cuh"
-
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    cudaError_t error_ = (call);                                                                 \
-    if (error_ != cudaSuccess) {                                                                 \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      exit(1);                                                                                   \
-    }                                                                                            \
-  } while (0)
 
 // How blocks form groups, and how a group synchronises.
 enum kind { GRID, X, Y, Z, XY, XZ, YZ, CHUNK, STRIDE, SPLIT, LIST, CLUSTER, KINDS };
@@ -319,18 +311,23 @@ static int verdict(const char *format, dim3 grid, dim3 block, const char *a, con
   return 1;
 }
 
-static void run(int kind, int form, unsigned size, dim3 grid, dim3 block, unsigned rounds, unsigned late,
-                const mu_tuning *tuning) {
+static struct test test_of(int kind, int form, unsigned rounds) {
   struct test t = {};
   t.kind = kind;
   t.form = form;
-  t.size = size;
   t.rounds = rounds;
-  t.late = late;
   t.payload = v.payload;
   t.wrong = v.wrong;
   t.workspace = v.workspace;
   t.list = v.list;
+  return t;
+}
+
+static void run(int kind, int form, unsigned size, dim3 grid, dim3 block, unsigned rounds, unsigned late,
+                const mu_tuning *tuning) {
+  struct test t = test_of(kind, form, rounds);
+  t.size = size;
+  t.late = late;
   if (tuning) {
     t.tuning = *tuning;
     t.tuned = 1;
@@ -395,14 +392,8 @@ static void run_lost(unsigned blocks, unsigned absent) {
 
 // A launch left in the middle: the next is told so by one block, by the others' first barrier at the latest.
 static void run_abandoned(unsigned blocks, unsigned arrivals) {
-  struct test t = {};
+  struct test t = test_of(GRID, SYNC, 3);
   unsigned wrong[3];
-  t.kind = GRID;
-  t.form = SYNC;
-  t.rounds = 3;
-  t.payload = v.payload;
-  t.wrong = v.wrong;
-  t.workspace = v.workspace;
   void *args[] = {&t}, *abandoned[] = {&v.workspace, &arrivals};
   if (!fits((const void *)exchange, dim3(blocks), dim3(64)))
     return;
@@ -423,14 +414,8 @@ static void run_abandoned(unsigned blocks, unsigned arrivals) {
 // Two launches that look alike: closed, the second goes on; not closed, it is told that the sums are not
 // known.
 static void run_alike(unsigned close) {
-  struct test t = {};
+  struct test t = test_of(GRID, ADD, 7);
   unsigned wrong[3];
-  t.kind = GRID;
-  t.form = ADD;
-  t.rounds = 7;
-  t.payload = v.payload;
-  t.wrong = v.wrong;
-  t.workspace = v.workspace;
   t.tuning.shards = t.tuning.copies = t.tuned = 1;
   t.nonce = 5;
   t.close = close;
@@ -496,12 +481,8 @@ int main(int argc, char **argv) {
       run(CLUSTER, APART, size, dim3(64), dim3(96), few, 2000, NULL);
     }
   {
-    struct test t = {};
+    struct test t = test_of(GRID, SYNC, few);
     void *columns = (char *)v.workspace + (8 << 20), *whole = (char *)v.workspace + (16 << 20);
-    t.rounds = few;
-    t.payload = v.payload;
-    t.wrong = v.wrong;
-    t.workspace = v.workspace;
     void *args[] = {&t, &columns, &whole};
     fresh();
     if (fits((const void *)mixed, dim3(11, 12), dim3(64)))
@@ -518,11 +499,7 @@ int main(int argc, char **argv) {
   run_lost(132, 77);
   run_lost(600, 0);
   for (unsigned n = 2; n <= 40; n += 19) {
-    struct test t = {};
-    t.rounds = 600;
-    t.payload = v.payload;
-    t.wrong = v.wrong;
-    t.workspace = v.workspace;
+    struct test t = test_of(GRID, SYNC, 600);
     void *args[] = {&t};
     fresh();
     launch((const void *)leaving, dim3(n), dim3(64), args, 0);

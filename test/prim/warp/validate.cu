@@ -6,16 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../../bench/check.h"
 #include "muster/warp.cuh"
-
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    cudaError_t error_ = (call);                                                                 \
-    if (error_ != cudaSuccess) {                                                                 \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      exit(1);                                                                                   \
-    }                                                                                            \
-  } while (0)
 
 static __host__ __device__ unsigned hashed(unsigned x) {
   x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu;
