@@ -481,7 +481,7 @@ MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
     mu_global_red_add_release_device_u64(b->arrive, 1);
     mu_barrier_pause(b);
     mu_barrier_watch(b, 1, 1);
-  } else if (MU_SELDOM(b->lane < b->hands && (b->hands > 1 || b->system))) {
+  } else if (MU_SELDOM(b->lane < b->hands)) {
     if (b->lane < b->copies)
       mu_barrier_add_release(b, b->arrive, 1);
     if (b->lane < b->shards) {
