@@ -204,23 +204,23 @@ static uint32_t total_of(const frame *f, uint32_t loop, uint32_t lane) {
   return loop == PTX_NONE ? 1 : f->loops[loop].total[lane];
 }
 
+static inline void next_round(round_of *r, const uint32_t *outer, uint32_t i) {
+  r->round[i] = (r->outer[i] == outer[i] ? r->round[i] : 0) + 1;
+  r->outer[i] = outer[i];
+  r->total[i]++;
+}
+
 static void come_by_head(frame *f, uint32_t l, uint32_t lanes) {
   static const uint32_t once[SIM_WARP] = {[0 ... SIM_WARP - 1] = 1};
   round_of *r = &f->loops[l];
   uint32_t parent = f->j->loops[l].parent;
   const uint32_t *outer = parent == PTX_NONE ? once : f->loops[parent].total;
-  if (lanes == UINT32_MAX)
-    for (uint32_t i = 0; i < SIM_WARP; i++) {
-      r->round[i] = (r->outer[i] == outer[i] ? r->round[i] : 0) + 1;
-      r->outer[i] = outer[i];
-      r->total[i]++;
-    }
+  if (lanes == UINT32_MAX) /* one loop of vectors */
+    for (uint32_t i = 0; i < SIM_WARP; i++)
+      next_round(r, outer, i);
   else
-    EACH(i, lanes) {
-      r->round[i] = (r->outer[i] == outer[i] ? r->round[i] : 0) + 1;
-      r->outer[i] = outer[i];
-      r->total[i]++;
-    }
+    EACH(i, lanes)
+  next_round(r, outer, i);
 }
 
 static void pass(frame *f, uint32_t point, uint32_t lanes) {
