@@ -201,7 +201,8 @@ static int compile(const char *file, tool_artifact what, const tool_options *o, 
       add(w, fixed[i]);
     if (!target) {
       add_own(w, tool_format("-march=sm_%u", sm ? sm : 75));
-      static const char *const isa[] = {"-Xclang", "-target-feature", "-Xclang", "+ptx78"};
+      /* named, as clang takes that of a toolkit it happens to find, else the oldest that has the target */
+      static const char *const isa[] = {"-Xclang", "-target-feature", "-Xclang", "+ptx83"};
       for (unsigned i = 0; i < 4 && sm <= 90; i++)
         add(w, isa[i]);
     }
