@@ -198,6 +198,10 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_api = {
-    "api", 0,    CHECK_TAKES(ALLOCATE) | CHECK_TAKES(FREE) | CHECK_TAKES(STREAM) | CHECK_TAKES(FAULT),
-    new,   drop, event};
+const check_part check_part_api = {.name = "api",
+                                   .watch = 0,
+                                   .takes = CHECK_TAKES(ALLOCATE) | CHECK_TAKES(FREE) | CHECK_TAKES(STREAM) |
+                                            CHECK_TAKES(FAULT),
+                                   .new = new,
+                                   .free = drop,
+                                   .event = event};

@@ -717,12 +717,29 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_barrier = {"barrier",
-                                       SIM_WATCH_SYNC | SIM_WATCH_FLOW,
-                                       CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) |
-                                           CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) |
-                                           CHECK_TAKES(BRANCH) | CHECK_TAKES(CALL) | CHECK_TAKES(RETURN) |
-                                           CHECK_TAKES(EXIT),
-                                       new,
-                                       drop,
-                                       event};
+/* Of a block whose threads need not be followed: the first who comes stands for all. */
+static bool met(void *part, const sim_event *e, const uint32_t *lanes, uint32_t n_warps) {
+  barrier *p = part;
+  block_state *b = *block_at(p, e->who.launch, e->who.block);
+  sim_event first = *e;
+  if (b && b->warps)
+    return false;
+  for (uint32_t w = n_warps; w-- > 0;)
+    if (lanes[w])
+      first.who.warp = w, first.who.lanes = lanes[w];
+  event(p, &first);
+  first.kind = SIM_EVENT_COMPLETE;
+  event(p, &first);
+  return true;
+}
+
+const check_part check_part_barrier = {
+    .name = "barrier",
+    .watch = SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+    .takes = CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES(ARRIVE) |
+             CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) | CHECK_TAKES(BRANCH) | CHECK_TAKES(CALL) |
+             CHECK_TAKES(RETURN) | CHECK_TAKES(EXIT),
+    .new = new,
+    .free = drop,
+    .event = event,
+    .met = met};

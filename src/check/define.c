@@ -138,9 +138,10 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_define = {"define",
-                                      SIM_WATCH_DEFINED,
-                                      CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(FAULT) | CHECK_TAKES(UNDEFINED),
-                                      new,
-                                      drop,
-                                      event};
+const check_part check_part_define = {.name = "define",
+                                      .watch = SIM_WATCH_DEFINED,
+                                      .takes = CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(FAULT) |
+                                               CHECK_TAKES(UNDEFINED),
+                                      .new = new,
+                                      .free = drop,
+                                      .event = event};

@@ -283,10 +283,11 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_grid = {"grid",
-                                    SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
-                                    CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) |
-                                        CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES(ACCESS),
-                                    new,
-                                    drop,
-                                    event};
+const check_part check_part_grid = {.name = "grid",
+                                    .watch = SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                    .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) |
+                                             CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) |
+                                             CHECK_TAKES(FAULT) | CHECK_TAKES(ACCESS),
+                                    .new = new,
+                                    .free = drop,
+                                    .event = event};

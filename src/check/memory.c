@@ -158,4 +158,9 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_memory = {"memory", SIM_WATCH_ACCESS, CHECK_TAKES(FAULT), new, free, event};
+const check_part check_part_memory = {.name = "memory",
+                                      .watch = SIM_WATCH_ACCESS,
+                                      .takes = CHECK_TAKES(FAULT),
+                                      .new = new,
+                                      .free = free,
+                                      .event = event};

@@ -12,6 +12,8 @@ typedef struct site {
   const ptx_insn *insn; /* the key; another module may come to lie there, so the rest is compared too */
   uint32_t next;        /* of the same hash */
   uint32_t line, column, ptx_line;
+  uint32_t
+      like; /* the first site of the same line of the source, in the same function; 0: that is not known */
   char *name, *func, *file, *inlined_at; /* of the function, as PTX and as people write it */
   const char *op;
 } site;
@@ -114,6 +116,21 @@ static bool same(const site *s, const sim_who *w) {
          strcmp(s->name, w->module->funcs[w->func].name) == 0;
 }
 
+enum { SITES_NEAR = 64 }; /* so far back one of the same line is sought: what was unrolled is met together */
+
+static bool same_line(const site *a, const site *b) {
+  return a->body == b->body && a->line && a->line == b->line && a->column == b->column && a->file &&
+         b->file && strcmp(a->file, b->file) == 0;
+}
+
+static uint32_t like(const struct check_places *p, const site *s) {
+  uint32_t first = p->n_sites > SITES_NEAR ? p->n_sites - SITES_NEAR : 1;
+  for (uint32_t i = p->n_sites; i-- > first;)
+    if (same_line(&p->sites[i], s))
+      return p->sites[i].like;
+  return s->line ? p->n_sites : 0;
+}
+
 static check_site find_site(struct check_places *p, const sim_who *w) {
   uint64_t key = (uint64_t)(uintptr_t)w->insn;
   uint32_t *head = &p->heads[(key >> 4 ^ key >> 17) % p->n_heads];
@@ -137,6 +154,7 @@ static check_site find_site(struct check_places *p, const sim_who *w) {
     s.file = copy(l->file), s.line = l->line, s.column = l->column;
     s.inlined_at = inlined_at(w->body, loc);
   }
+  s.like = like(p, &s);
   p->sites[p->n_sites] = s;
   return *head = p->n_sites++;
 }
@@ -151,6 +169,11 @@ check_site check_site_of(check *c, const sim_who *w) {
     p->recent[i].insn = w->insn;
   }
   return p->recent[i].site;
+}
+
+bool check_same_line(const check *c, check_site a, check_site b) {
+  uint32_t like = c->places->sites[a].like;
+  return like && like == c->places->sites[b].like;
 }
 
 bool check_site_before(const check *c, check_site a, check_site b) {

@@ -22,7 +22,8 @@ static void *new(check *c) {
   return check_part_new(c, sizeof(progress));
 }
 
-const check_part check_part_progress = {"progress", 0, 0, new, free, NULL};
+const check_part check_part_progress = {
+    .name = "progress", .watch = 0, .takes = 0, .new = new, .free = free, .event = NULL};
 
 /* ------------------------------------------------------------------ who waits */
 

@@ -1,4 +1,5 @@
 /* race.c: two accesses that nothing orders: the rules race-* and missing-*. See race.h for how it works. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,13 @@ static void learn(race *r, struct race_insn *k, const sim_access *a) {
                                              (a->order == PTX_ORDER_VOLATILE ? RACE_VOLATILE : 0))};
 }
 
+static inline size_t race_insn_place(const ptx_insn *i) {
+  return (uintptr_t)i / sizeof *i % BASE_COUNT(((race *)0)->insns);
+}
+
 static inline const struct race_insn *insn_of(race *r, const sim_access *a) {
   const ptx_insn *i = a->who->insn;
-  struct race_insn *k = &r->insns[((uintptr_t)i / sizeof *i) % (sizeof r->insns / sizeof *r->insns)];
+  struct race_insn *k = &r->insns[race_insn_place(i)];
   if (k->insn != i || !k->like.site)
     learn(r, k, a);
   return k;
@@ -77,6 +82,9 @@ static bool all_know(const race *r, const race_block *b, const race_record *old,
 }
 
 static race_pair pair_of(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line) {
+  int32_t at = race_at(old, i), mine = race_at(&x->record, k);
+  if (old->bytes > 16 && at < mine) /* several reads, kept as one: the last of them that counts */
+    at = mine;
   return (race_pair){.block = x->block,
                      .first = old,
                      .second = &x->record,
@@ -85,8 +93,8 @@ static race_pair pair_of(const access *x, const race_record *old, uint32_t i, ui
                      .knower_warp = x->warp,
                      .knower_lane = x->async ? x->lane : k,
                      .space = x->home ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
-                     .first_address = line + (uint64_t)(int64_t)race_at(old, i),
-                     .second_address = line + (uint64_t)(int64_t)race_at(&x->record, k)};
+                     .first_address = line + (uint64_t)(int64_t)at,
+                     .second_address = line + (uint64_t)(int64_t)mine};
 }
 
 static void tell(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line,
@@ -202,6 +210,8 @@ static inline bool is_settled(const race_block *b, const race_block *home, const
 
 static void settle(const access *x, race_line *l) {
   uint32_t kept = 0;
+  if (!x->home)
+    return;
   for (uint32_t i = 0; i < l->n; i++)
     if (!is_settled(x->block, x->home, &l->records[i]))
       l->records[kept++] = l->records[i];
@@ -276,6 +286,15 @@ static inline bool is_repeated(const race *r, const race_block *b, const race_bl
   return true;
 }
 
+/* A warp whose lanes read one word after the other, all the same, in one line of the source (of a loop that
+ * was unrolled, say): one access to all of them. */
+static inline bool goes_on(const race *r, const race_record *old, const race_record *mine) {
+  return old->warp == mine->warp && old->block == mine->block && old->time == mine->time &&
+         old->lanes == mine->lanes && !(old->stride | mine->stride) && old->flags == mine->flags &&
+         !(mine->flags & RACE_WRITES) && mine->base == old->base + old->bytes &&
+         (old->site == mine->site || check_same_line(r->check, old->site, mine->site));
+}
+
 /* What most others meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
  * does. What says no more than this one, lane by lane, makes place. False: it is not so simple, and nothing
  * was done. */
@@ -284,6 +303,7 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
   bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
   race_extent at = race_extent_of(mine);
   uint32_t gone = 0;
+  race_record *longer = NULL;
   if ((l->cells && !cells_are_settled(b, home, mine, l)) || l->syncs ||
       mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 || (b->copies && !home) ||
       (mine->flags & RACE_WRITES && several && !lanes_apart))
@@ -294,8 +314,11 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
       gone |= UINT32_C(1) << i;
       continue;
     }
-    if (race_apart(old, at))
+    if (race_apart(old, at)) {
+      if (goes_on(r, old, mine))
+        longer = &l->records[i];
       continue;
+    }
     bool same = same_bytes(old, mine);
     bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
     bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
@@ -311,6 +334,10 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
   }
   if (gone == 1 && l->n == 1) {
     l->records[0] = *mine;
+    return true;
+  }
+  if (longer && !gone) {
+    longer->bytes = (uint8_t)(longer->bytes + mine->bytes);
     return true;
   }
   uint32_t kept = 0;
@@ -398,20 +425,9 @@ static uint32_t hash(const void *values, size_t bytes) {
   return (uint32_t)(a ^ a >> 32);
 }
 
-/* What the lanes stored, as a hash; and whether that is one value. */
-static void values(const sim_access *a, race_record *to) {
-  char lane[SIM_WARP * 16];
-  uint32_t lanes = a->who->lanes, some = (uint32_t)__builtin_ctz(lanes);
-  const char *all = lane;
-  size_t one = a->bytes < 4 ? 4 : a->bytes, bytes = one * SIM_WARP;
-  if (lanes == UINT32_MAX && a->lanes_written && a->lane_bytes == a->bytes)
-    all = a->lanes_written;
-  else /* as they would lie then; lanes that are not there hold what another does */
-    for (uint32_t i = 0; i < SIM_WARP; i++) {
-      uint32_t from = lanes >> i & 1 ? i : some;
-      uint64_t v[2] = {sim_value_written(a, from), a->written ? a->written[from][1] : 0};
-      memcpy(lane + i * one, v, one);
-    }
+/* What 32 lanes stored, as a hash; and whether that is one value. */
+static void value_of(const char *all, size_t one, race_record *to) {
+  size_t bytes = one * SIM_WARP;
   if (memcmp(all, all + one, one) == 0 && memcmp(all, all + one, bytes - one) == 0) {
     uint64_t first[4] = {0};
     memcpy(first, all, one);
@@ -420,6 +436,22 @@ static void values(const sim_access *a, race_record *to) {
   } else {
     to->value = hash(all, bytes);
   }
+}
+
+static void values(const sim_access *a, race_record *to) {
+  char lane[SIM_WARP * 16];
+  uint32_t lanes = a->who->lanes, some = (uint32_t)__builtin_ctz(lanes);
+  const char *all = lane;
+  size_t one = a->bytes < 4 ? 4 : a->bytes;
+  if (lanes == UINT32_MAX && a->lanes_written && a->lane_bytes == a->bytes)
+    all = a->lanes_written;
+  else /* as they would lie then; lanes that are not there hold what another does */
+    for (uint32_t i = 0; i < SIM_WARP; i++) {
+      uint32_t from = lanes >> i & 1 ? i : some;
+      uint64_t v[2] = {sim_value_written(a, from), a->written ? a->written[from][1] : 0};
+      memcpy(lane + i * one, v, one);
+    }
+  value_of(all, one, to);
 }
 
 /* Lane i at base + i * stride: one record a line. */
@@ -468,11 +500,15 @@ static inline bool has_only(const race_line *l, uint8_t kind) {
   return l->kind == kind && !l->n && !l->syncs;
 }
 
-static inline void put_cell(race_line *l, uint64_t at, const race_cell *cell, uint32_t lane) {
-  race_cell *c = &l->cells[at % RACE_LINE / 4];
-  *c = *cell;
-  c->lane_bytes = (uint8_t)(lane * 4 + cell->lane_bytes); /* now: `cell` is read as a whole each time */
-  l->latest = cell->time;
+/* A cell but for its lane, which is in the highest byte, as two words: it is written at once. */
+typedef struct cell_words {
+  uint64_t word[2];
+} cell_words;
+_Static_assert(sizeof(race_cell) == sizeof(cell_words) && offsetof(race_cell, lane_bytes) == 15, "two words");
+
+static inline void put_cell(race_cell *c, cell_words w, uint32_t lane) {
+  w.word[1] += (uint64_t)lane << 58;
+  memcpy(c, &w, sizeof w);
 }
 
 /* Atomics for cells that lie scattered, in lines of which nothing else is known. Returns the lanes that were
@@ -483,16 +519,21 @@ static uint32_t in_cells(const access *x, uint32_t lanes) {
   const uint64_t *at = x->a->address, page_bytes = RACE_LINE * RACE_PAGE_LINES;
   const race_cell cell = race_cell_of(mine, 0);
   uint8_t kind = race_kind(mine);
+  cell_words words;
+  memcpy(&words, &cell, sizeof words);
   uint64_t some = 0, all = UINT64_MAX;
+  uint32_t lines = 0; /* of the page */
   for (uint32_t i = 0; i < SIM_WARP && lanes == UINT32_MAX; i++)
-    some |= at[i], all &= at[i];
+    some |= at[i], all &= at[i], lines |= UINT32_C(1) << at[i] / RACE_LINE % RACE_PAGE_LINES;
   if (lanes == UINT32_MAX && (some ^ all) < page_bytes && !(some & (mine->bytes - 1u))) { /* within a page */
     race_page *p = race_page_at(shadow, some / page_bytes);
     bool only = p;
+    for (uint32_t left = lines; left && only; left &= left - 1)
+      only = has_only(&p->lines[__builtin_ctz(left)], kind);
     for (uint32_t i = 0; i < SIM_WARP && only; i++)
-      only = has_only(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], kind);
-    for (uint32_t i = 0; i < SIM_WARP && only; i++)
-      put_cell(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES], at[i], &cell, i);
+      put_cell(&p->lines[at[i] / RACE_LINE % RACE_PAGE_LINES].cells[at[i] % RACE_LINE / 4], words, i);
+    for (uint32_t left = lines; left && only; left &= left - 1)
+      p->lines[__builtin_ctz(left)].latest = mine->time;
     if (only)
       return 0;
   }
@@ -500,10 +541,12 @@ static uint32_t in_cells(const access *x, uint32_t lanes) {
   for (; lanes; lanes &= lanes - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(lanes);
     race_line *l = race_shadow_peek(shadow, at[i]);
-    if (l && has_only(l, kind) && !(at[i] & (mine->bytes - 1u)))
-      put_cell(l, at[i], &cell, i);
-    else
+    if (l && has_only(l, kind) && !(at[i] & (mine->bytes - 1u))) {
+      put_cell(&l->cells[at[i] % RACE_LINE / 4], words, i);
+      l->latest = mine->time;
+    } else {
       left |= lanes & -lanes;
+    }
   }
   return left;
 }
@@ -592,6 +635,53 @@ static void on_access(race *r, const sim_event *e) {
     b->now++;
 }
 
+/* Where a loop will be next time: as far from here as this is from where it last was. */
+static void expect(race *r, const race_shadow *shadow, const sim_access *a, const sim_part *parts,
+                   uint32_t n) {
+  struct race_insn *k = &r->insns[race_insn_place(a->who->insn)];
+  uint64_t ahead = parts->base - k->last, bytes = SIM_WARP * (uint64_t)a->bytes;
+  k->last = parts->base;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint64_t at = parts[i].base + ahead; at < parts[i].base + ahead + bytes; at += RACE_LINE)
+      __builtin_prefetch(race_shadow_peek(shadow, at), 1);
+}
+
+/* Whole warps, one behind the other, each with its lanes side by side or all at one place. */
+void check_race_several(check *c, const sim_access *a, const sim_part *parts, uint32_t n) {
+  race *r = c->parts[CHECK_PART_race];
+  const struct race_insn *insn = insn_of(r, a);
+  race_block *b = race_block_of(r, a->who->launch, a->who->block);
+  if (!b)
+    return;
+  bool writes = a->writes;
+  access x = {.race = r, .a = a, .block = b, .home = a->space == PTX_SPACE_SHARED ? b : NULL, .insn = insn};
+  x.space = x.home ? b->number + 1 : 0;
+  x.record = insn->like;
+  x.record.block = b->number, x.record.epoch = b->epoch, x.record.stride = (int8_t)a->stride;
+  const race_shadow *shadow = x.home ? &x.home->shared : &r->global;
+  if (!x.home && a->stride)
+    expect(r, shadow, a, parts, n);
+  for (uint32_t i = 0; i < n; i++) {
+    x.warp = parts[i].warp;
+    if (r->check->options.lockstep)
+      b->warps[x.warp].base = b->now++;
+    x.record.time = b->now, x.record.warp = (uint8_t)x.warp, x.record.flags = insn->like.flags;
+    if (writes)
+      value_of(parts[i].lanes, a->bytes, &x.record);
+    for (uint32_t done = 0; done < SIM_WARP;) { /* line by line */
+      uint64_t at = parts[i].base + (uint64_t)done * (uint32_t)a->stride, line = at / RACE_LINE * RACE_LINE;
+      uint32_t end = a->stride ? done + (uint32_t)(line + RACE_LINE - at) / a->bytes : SIM_WARP;
+      end = end < SIM_WARP ? end : SIM_WARP;
+      x.record.lanes = UINT32_MAX << done & UINT32_MAX >> (SIM_WARP - end);
+      x.record.base = (int16_t)(parts[i].base - line);
+      race_line *l = race_shadow_peek(shadow, line);
+      if (!l || !is_repeated(r, b, x.home, &x.record, l))
+        in_line(&x, line);
+      done = end;
+    }
+  }
+}
+
 /* ------------------------------------------------------------------ for others */
 
 bool check_last_write(check *c, const check_spot *shared_of, uint64_t address,
@@ -666,14 +756,20 @@ void check_race_flush(check *c) {
   race_pairs_flush(c->parts[CHECK_PART_race]);
 }
 
-const check_part check_part_race = {"race",
-                                    SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW,
-                                    CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) |
-                                        CHECK_TAKES(BLOCK_END) | CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN |
-                                        CHECK_TAKES(ACCESS) | CHECK_TAKES(FENCE) | CHECK_TAKES(ARRIVE) |
-                                        CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) | CHECK_TAKES(MBARRIER) |
-                                        CHECK_TAKES(COPY) | CHECK_TAKES(COLLECTIVE) | CHECK_TAKES(EXIT) |
-                                        CHECK_TAKES(HOST_COPY) | CHECK_TAKES(FREE),
-                                    new,
-                                    end,
-                                    event};
+static bool met(void *part, const sim_event *e, const uint32_t *lanes, uint32_t n_warps) {
+  race_met(part, e, lanes, n_warps);
+  return true;
+}
+
+const check_part check_part_race = {
+    .name = "race",
+    .watch = SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW,
+    .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(LAUNCH_END) | CHECK_TAKES(BLOCK) | CHECK_TAKES(BLOCK_END) |
+             CHECK_TAKES(FAULT) | CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(FENCE) |
+             CHECK_TAKES(ARRIVE) | CHECK_TAKES(COMPLETE) | CHECK_TAKES(LEAVE) | CHECK_TAKES(MBARRIER) |
+             CHECK_TAKES(COPY) | CHECK_TAKES(COLLECTIVE) | CHECK_TAKES(EXIT) | CHECK_TAKES(HOST_COPY) |
+             CHECK_TAKES(FREE),
+    .new = new,
+    .free = end,
+    .event = event,
+    .met = met};

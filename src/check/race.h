@@ -354,7 +354,8 @@ typedef struct race {
     const ptx_insn *insn;
     race_record like; /* what each access of it has in common */
     bool weak;
-    bool unused; /* an atomic whose result nobody reads */
+    bool unused;   /* an atomic whose result nobody reads */
+    uint64_t last; /* where the first of several warps last was */
   } insns[256];
   int64_t hints; /* see race_sync.c */
   uint64_t versions;
@@ -376,6 +377,7 @@ void race_meet_copies(race *r, race_block *b, const race_record *rec, uint64_t l
 /* Launch and number in it of a block of the run. */
 void race_block_place(const race *r, uint32_t number, uint64_t *launch, uint64_t *block);
 void race_sync_event(race *r, const sim_event *e);
+void race_met(race *r, const sim_event *e, const uint32_t *lanes, uint32_t n_warps); /* check_part.met */
 void race_blocks_free(race *r);
 /* Does lane `lane` know what (block, warp, its lane) did up to `time`? `as`: under which reading. */
 bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading as, uint32_t of_block,

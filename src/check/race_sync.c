@@ -466,6 +466,14 @@ static void complete(race *r, const sim_event *e) {
   m->only_releases = false;
 }
 
+void race_met(race *r, const sim_event *e, const uint32_t *lanes, uint32_t n_warps) {
+  race_block *b = race_block_of(r, e->who.launch, e->who.block);
+  race_meeting *m = b ? meeting_of(r, b, e->barrier.number) : NULL;
+  for (uint32_t w = 0; m && w < n_warps; w++)
+    m->arrived[w] |= lanes[w];
+  complete(r, e);
+}
+
 /* bar.warp.sync: lanes that have met know each other. Shuffles, votes and matches order no memory. */
 static void warp_meets(race *r, const sim_event *e) {
   race_block *b = race_block_of(r, e->who.launch, e->who.block);

@@ -140,8 +140,12 @@ static sim_answer event(void *part, const sim_event *e) {
 /* Of accesses only while a set is open. */
 static const uint32_t steps = CHECK_TAKES_PLAIN | CHECK_TAKES(ACCESS) | CHECK_TAKES(ARRIVE) |
                               CHECK_TAKES(COMPLETE) | CHECK_TAKES(SLEEP) | CHECK_TAKES(WAKE);
-const check_part check_part_schedule = {
-    "schedule", SIM_WATCH_ACCESS | SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT), new, end, event};
+const check_part check_part_schedule = {.name = "schedule",
+                                        .watch = SIM_WATCH_ACCESS | SIM_WATCH_SYNC,
+                                        .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(FAULT),
+                                        .new = new,
+                                        .free = end,
+                                        .event = event};
 
 static uint32_t choose(void *user, const sim_choice *k) {
   check *c = user;

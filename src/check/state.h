@@ -44,6 +44,7 @@ check_site check_site_of(check *c, const sim_who *who);
  * unless CHECK_ANY_WAY, without passing a barrier of its block, or one of its warp either. */
 typedef enum check_way { CHECK_ANY_WAY, CHECK_NO_BLOCK_BARRIER, CHECK_NO_WARP_BARRIER } check_way;
 bool check_site_reaches(const check *c, check_site from, check_site to, check_way way);
+bool check_same_line(const check *c, check_site a, check_site b);   /* of the source, as far as it is known */
 bool check_site_before(const check *c, check_site a, check_site b); /* a stands before b, in one function */
 const check_launch *check_launch_of(const check *c, uint64_t id);   /* NULL: unknown */
 
@@ -112,6 +113,8 @@ typedef struct check_part {
   void *(*new)(check *c);
   void (*free)(void *part);
   sim_answer (*event)(void *part, const sim_event *e);
+  /* As sim_watcher.met; false, or NULL: `event` takes each of what it stands for. */
+  bool (*met)(void *part, const sim_event *e, const uint32_t *lanes, uint32_t n_warps);
 } check_part;
 
 /* What `new` of most parts does: zeroed memory for a struct that begins with `check *check`. */
@@ -171,6 +174,8 @@ static inline bool check_lockstep(const check *c);
 
 /* race.c: what was held back until the end of a launch, which may not come, is told now. */
 void check_race_flush(check *c);
+/* race.c: plain accesses, as sim_watcher.several. */
+void check_race_several(check *c, const sim_access *a, const sim_part *parts, uint32_t n);
 /* race.c: that nothing was found does not say that there is no race. */
 bool check_race_forgot(const check *c);
 /* api.c: the program ends. */

@@ -359,5 +359,9 @@ static sim_answer event(void *user, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_stream = {"stream", 0,   CHECK_TAKES(LAUNCH) | CHECK_TAKES(STREAM),
-                                      new,      end, event};
+const check_part check_part_stream = {.name = "stream",
+                                      .watch = 0,
+                                      .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(STREAM),
+                                      .new = new,
+                                      .free = end,
+                                      .event = event};

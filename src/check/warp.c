@@ -93,6 +93,8 @@ static void check_places(warp *p, const sim_event *e) {
 
 static void check_sources(warp *p, const sim_event *e) {
   uint32_t met = e->collective.met, bad = 0;
+  if (met == UINT32_MAX)
+    return; /* all are there */
   for (uint32_t left = met; left; left &= left - 1)
     bad |= met >> e->collective.source[first(left)] & 1 ? 0 : UINT32_C(1) << first(left);
   if (!bad)
@@ -223,6 +225,10 @@ static sim_answer event(void *part, const sim_event *e) {
   return SIM_GO_ON;
 }
 
-const check_part check_part_warp = {
-    "warp", SIM_WATCH_SYNC, CHECK_TAKES(LAUNCH) | CHECK_TAKES(COLLECTIVE_WAIT) | CHECK_TAKES(COLLECTIVE),
-    new,    free,           event};
+const check_part check_part_warp = {.name = "warp",
+                                    .watch = SIM_WATCH_SYNC,
+                                    .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(COLLECTIVE_WAIT) |
+                                             CHECK_TAKES(COLLECTIVE),
+                                    .new = new,
+                                    .free = free,
+                                    .event = event};

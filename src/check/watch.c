@@ -48,6 +48,53 @@ static sim_answer event(void *user, const sim_event *e) {
   return answer;
 }
 
+/* Plain accesses of several warps: as a rule only the race rule wants them. */
+static void several(void *user, const sim_access *a, const sim_part *parts, uint32_t n) {
+  check *c = user;
+  if (!c->weak && c->takers[CHECK_PLAIN_ACCESS] == UINT32_C(1) << CHECK_PART_race) {
+    check_race_several(c, a, parts, n);
+    return;
+  }
+  sim_access one = *a;
+  sim_event e = {.kind = SIM_EVENT_ACCESS, .who = *a->who, .access = &one};
+  one.who = &e.who;
+  for (uint32_t i = 0; i < n; i++) {
+    e.who.warp = parts[i].warp;
+    one.base = parts[i].base;
+    one.lanes_read = a->reads ? parts[i].lanes : NULL;
+    one.lanes_written = a->writes ? parts[i].lanes : NULL;
+    event(c, &e);
+  }
+}
+
+/* A barrier that a whole block met at: to those that can take it as one. */
+static void met(void *user, const sim_event *e, const uint32_t *lanes, uint32_t n_warps) {
+  check *c = user;
+  static const sim_event_kind kinds[] = {SIM_EVENT_ARRIVE, SIM_EVENT_COMPLETE, SIM_EVENT_LEAVE};
+  uint32_t takers = c->takers[SIM_EVENT_ARRIVE] | c->takers[SIM_EVENT_COMPLETE] | c->takers[SIM_EVENT_LEAVE];
+  sim_event one = *e;
+  for (uint32_t left = takers; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (!hears(c, i) || (parts[i]->met && parts[i]->met(c->parts[i], e, lanes, n_warps)))
+      continue;
+    uint32_t have = 0;
+    for (int k = 0; k < 3; k++) {
+      one.kind = kinds[k];
+      for (uint32_t w = 0; w < n_warps && c->takers[one.kind] >> i & 1; w++) {
+        if (!lanes[w])
+          continue;
+        have += k ? 0 : (uint32_t)__builtin_popcount(lanes[w]);
+        one.barrier.have = have;
+        one.who.warp = k == 1 ? 0 : w;
+        one.who.lanes = k == 1 ? 0 : lanes[w];
+        parts[i]->event(c->parts[i], &one);
+        if (k == 1)
+          break;
+      }
+    }
+  }
+}
+
 void check_takes(check *c, int part, uint32_t kinds, bool on) {
   for (uint32_t left = kinds; left; left &= left - 1) {
     uint32_t *takers = &c->takers[__builtin_ctz(left)], bit = UINT32_C(1) << part;
@@ -100,7 +147,7 @@ check *check_new(const check_options *o, const check_sink *sink, sim_device *d) 
   c->redundant = check_redundant_new();
   c->set = check_set_new(c);
   bool whole = c->places && c->findings && c->select && c->redundant && c->set;
-  c->watcher = (sim_watcher){.user = c, .event = event, .allow = allow};
+  c->watcher = (sim_watcher){.user = c, .event = event, .several = several, .met = met, .allow = allow};
   for (int i = 0; i < CHECK_N_PARTS; i++) {
     c->parts[i] = parts[i]->new(c);
     whole &= c->parts[i] != NULL;

@@ -14,17 +14,22 @@ typedef enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED
 /* x of an op: its kind. a: number, b: count or SIM_NOWHERE, c: predicate, d: result; y and imm: the order of
  * its place and of the next */
 
+static sim_event event_of(sim_event_kind kind, const sim_op *o, uint32_t number, const sim_barrier *bar,
+                          uint32_t want, uint32_t count) {
+  return (sim_event){.kind = kind,
+                     .barrier = {.waits = o && o->x != BAR_ARRIVE,
+                                 .number = number,
+                                 .count = count,
+                                 .have = bar->have,
+                                 .want = want,
+                                 .phase = bar->phase}};
+}
+
 static void say_barrier(sim_run *r, sim_event_kind kind, const sim_op *o, uint32_t lanes, uint32_t number,
                         const sim_barrier *bar, uint32_t want, uint32_t count) {
   if (!sim_watches(r, SIM_WATCH_SYNC))
     return;
-  sim_event e = {.kind = kind,
-                 .barrier = {.waits = o && o->x != BAR_ARRIVE,
-                             .number = number,
-                             .count = count,
-                             .have = bar->have,
-                             .want = want,
-                             .phase = bar->phase}};
+  sim_event e = event_of(kind, o, number, bar, want, count);
   sim_say(r, &e, lanes, o);
 }
 
@@ -154,6 +159,39 @@ static const sim_op *bar(const sim_op *o, sim_ctx *c) {
   return NULL;
 }
 
+/* A whole block arrives, a warp after the other, and goes on. */
+static void say_all(sim_run *r, const sim_op *o, uint32_t number) {
+  sim_block *b = r->block;
+  sim_barrier *bar = &b->barriers[number];
+  uint32_t lanes[SIM_LANES] = {0};
+  for (uint32_t w = 0; w < b->n_warps; w++)
+    lanes[w] = b->warps[w].live;
+  sim_event e = event_of(SIM_EVENT_ARRIVE, o, number, bar, b->live, 0);
+  if (r->watcher->met) {
+    uint32_t last = 31 - (uint32_t)__builtin_clz(r->ctx.gang);
+    e.barrier.have = b->live;
+    e.who = r->told.who;
+    e.who.warp = last, e.who.lanes = lanes[last];
+    e.who.insn = &e.who.body->insns[o->insn];
+    r->watcher->met(r->watcher->user, &e, lanes, b->n_warps);
+    return;
+  }
+  SIM_EACH(w, r->ctx.gang) {
+    sim_gang_one(r, w);
+    e.barrier.have += sim_count(lanes[w]);
+    sim_say_own(r, &e, lanes[w], o);
+  }
+  bar->have = b->live;
+  say_barrier(r, SIM_EVENT_COMPLETE, NULL, 0, number, bar, bar->have, 0);
+  e = event_of(SIM_EVENT_LEAVE, o, number, bar, bar->have, 0);
+  SIM_EACH(w, r->ctx.gang) {
+    sim_gang_one(r, w);
+    sim_say_own(r, &e, lanes[w], o);
+  }
+  bar->have = 0;
+  sim_gang_all(r);
+}
+
 /* Of a gang: where the whole block arrives at once, it goes on at once. */
 static const sim_op *bar_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
@@ -161,6 +199,8 @@ static const sim_op *bar_gang(const sim_op *o, sim_ctx *c) {
   uint32_t number = *(const uint32_t *)sim_at(c, o->a);
   if (number >= SIM_BARRIERS || b->barriers[number].have || r->lanes != b->live)
     return sim_gang_apart(o, c);
+  if (sim_watches(r, SIM_WATCH_SYNC))
+    say_all(r, o, number);
   b->barriers[number].phase++;
   sim_counted(r, o, o + 1);
   return o + 1;

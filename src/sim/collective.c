@@ -217,13 +217,13 @@ static const sim_op *here(const sim_op *o, sim_ctx *c) {
   return o + 1;
 }
 
-static void say_met(sim_run *r, sim_event_kind kind, const sim_op *o, const uint32_t *masks, uint32_t met,
-                    const uint32_t *source, const sim_who *other) {
+/* What lanes of the running unit do at a collective. */
+static void say_own(sim_run *r, sim_event_kind kind, const sim_op *o, const uint32_t *masks,
+                    const uint32_t *source) {
   if (sim_watches(r, SIM_WATCH_SYNC))
-    sim_say(r,
-            &(sim_event){.kind = kind,
-                         .collective = {.masks = masks, .met = met, .source = source, .other = other}},
-            met, o);
+    sim_say_own(
+        r, &(sim_event){.kind = kind, .collective = {.masks = masks, .met = r->ctx.mask, .source = source}},
+        r->ctx.mask, o);
 }
 
 static bool is_shuffle(const together *t) {
@@ -245,7 +245,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     gather(r, t, frame, c->mask, &x);
     compute(t, c->mask, &x);
     if (r->watcher)
-      say_met(r, SIM_EVENT_COLLECTIVE, o, masks, c->mask, is_shuffle(t) ? x.source : NULL, NULL);
+      say_own(r, SIM_EVENT_COLLECTIVE, o, masks, is_shuffle(t) ? x.source : NULL);
     define(r, t, c->mask, &x);
     scatter(r, t, frame, c->mask, &x);
     return r->yield ? sim_stop(r, o, o + 1) : o + 1;
@@ -257,7 +257,7 @@ static const sim_op *collective(const sim_op *o, sim_ctx *c) {
     sim_probe_spoil(r->probe);
   sim_unit_state_set(w, u, SIM_AT_WARP);
   if (r->watcher)
-    say_met(r, SIM_EVENT_COLLECTIVE_WAIT, o, masks, c->mask, NULL, NULL);
+    say_own(r, SIM_EVENT_COLLECTIVE_WAIT, o, masks, NULL);
   sim_warp_meet(r, w);
   return NULL;
 }
@@ -313,9 +313,14 @@ void sim_warp_meet(sim_run *r, sim_warp *w) {
       sim_who_of(r, elsewhere->mask & group, NULL, &other);
     }
     r->unit = &w->units[unit_of[i]];
-    if (r->watcher)
-      say_met(r, SIM_EVENT_COLLECTIVE, r->unit->pc, masks, group, is_shuffle(t) ? x.source : NULL,
-              elsewhere ? &other : NULL);
+    if (sim_watches(r, SIM_WATCH_SYNC))
+      sim_say(r,
+              &(sim_event){.kind = SIM_EVENT_COLLECTIVE,
+                           .collective = {.masks = masks,
+                                          .met = group,
+                                          .source = is_shuffle(t) ? x.source : NULL,
+                                          .other = elsewhere ? &other : NULL}},
+              group, r->unit->pc);
     SIM_EACH(k, r->defines ? units : 0) {
       r->unit = &w->units[k];
       define(r, r->unit->pc->more, r->unit->mask & group, &x);

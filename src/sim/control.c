@@ -45,7 +45,8 @@ static const sim_op *go_slow(sim_run *r, const sim_op *o) {
 }
 
 static void say_branch(sim_run *r, const sim_op *o, uint32_t lanes, uint32_t taken, uint32_t target) {
-  sim_say(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = target}}, lanes, o);
+  sim_say_own(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = taken, .target = target}}, lanes,
+              o);
 }
 
 /* Lanes part: `taken` go to the target. */
@@ -164,6 +165,8 @@ static const sim_op *part_gang(sim_run *r, const sim_op *o, uint32_t stay, uint3
     sim_unit_at(r->unit, o + 1, o->y);
     sim_unit_at(sim_unit_split(r->warp, r->unit, taken), o->target, o->x);
     r->stats.fragments_split++;
+    if (sim_watches(r, SIM_WATCH_FLOW))
+      say_branch(r, o, c->mask, taken, o->target->insn);
   }
   bool goes = gone && (o->b || !stay);
   uint64_t other_key = r->depth_key + (goes ? o->y : o->x);
@@ -209,6 +212,65 @@ static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uin
   return arrive_gang(r, o);
 }
 
+/* The same, told: one warp of the gang carries out the ops up to the target, lanes `on` of it. */
+static bool told_body(sim_run *r, const sim_op *from, const sim_op *to, uint32_t on, uint32_t insns) {
+  sim_ctx *c = &r->ctx;
+  uint64_t warp_insns = r->warp_insns + insns, thread_insns = r->thread_insns + insns * sim_count(on);
+  int64_t budget = r->budget;
+  uint32_t at = r->from;
+  sim_mask_set(r, on);
+  for (const sim_op *p = from; p != to;) {
+    if (r->warp->undefined)
+      sim_define_step(r, p);
+    const sim_op *next = p->fn[SIM_SLOW](p, c);
+    if (r->fault.kind)
+      return false;
+    p = next ? next : p + 1; /* a watcher asked it to stop, which the gang does behind the target */
+  }
+  r->warp_insns = warp_insns, r->thread_insns = thread_insns, r->budget = budget, r->from = at;
+  r->parts |= r->warp->undefined;
+  return true;
+}
+
+static const sim_op *around_told(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
+  sim_ctx *c = &r->ctx;
+  uint32_t gang = c->gang, warps = r->warps;
+  uint64_t lanes = r->lanes;
+  sim_counted(r, o, o->target);
+  r->budget -= o->d;
+  SIM_EACH(w, gang & ~stay & ~gone) {
+    sim_gang_one(r, w);
+    uint32_t all = c->mask, on = all & ~sim_pred(c, o->a);
+    if (sim_watches(r, SIM_WATCH_FLOW))
+      say_branch(r, o, all, all & ~on, o->target->insn);
+    if (!told_body(r, o + 1, o->target, on, o->d))
+      return NULL;
+    sim_mask_set(r, all);
+    if (sim_watches(r, SIM_WATCH_FLOW))
+      sim_say_own(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = on, .joins = true}}, all,
+                  o->target);
+  }
+  sim_gang_all(r);
+  const sim_op *p = stay ? o + 1 : o->target;
+  if (stay)
+    sim_gang_set(r, stay);
+  while (p != o->target && !r->parts) {
+    p = p->fn[SIM_TOLD](p, c);
+    if (!p)
+      return NULL;
+  }
+  SIM_EACH(w, p != o->target ? stay : 0) { /* one of them has a register that nobody wrote */
+    sim_gang_one(r, w);
+    if (!told_body(r, p, o->target, c->mask, 0))
+      return NULL;
+  }
+  r->warp_insns += stay ? (uint64_t)o->d * r->warps : 0;
+  r->thread_insns += stay ? o->d * r->lanes : 0;
+  sim_gang_all(r);
+  c->gang = gang, r->warps = warps, r->lanes = lanes;
+  return arrive_gang(r, o);
+}
+
 static const sim_op *always_gang(const sim_op *o, sim_ctx *c) {
   return go_gang(sim_run_of(c), o);
 }
@@ -235,7 +297,22 @@ static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
     return o + 1;
   if (gone == gang)
     return go_gang(r, o);
-  return o->d ? around_gang(r, o, stay, gone) : part_gang(r, o, stay, gone);
+  return !o->d        ? part_gang(r, o, stay, gone)
+         : r->watcher ? around_told(r, o, stay, gone)
+                      : around_gang(r, o, stay, gone);
+}
+static const sim_op *branch_told(const sim_op *o, sim_ctx *c) {
+  sim_run *r = sim_run_of(c);
+  if (sim_watches(r, SIM_WATCH_BRANCHES)) {
+    SIM_EACH(w, c->gang) {
+      sim_gang_one(r, w);
+      uint32_t taken = sim_pred(c, o->a) & c->mask;
+      if (!taken || taken == c->mask)
+        say_branch(r, o, c->mask, taken, o->target->insn);
+    }
+    sim_gang_all(r);
+  }
+  return branch_gang(o, c);
 }
 
 void sim_make_branch(sim_op *op, uint32_t pred) {
@@ -245,6 +322,7 @@ void sim_make_branch(sim_op *op, uint32_t pred) {
   op->fn[SIM_MASKED] = always ? always_masked : branch_masked;
   op->fn[SIM_SLOW] = always ? always_slow : branch_slow;
   op->fn[SIM_GANG] = always ? always_gang : branch_gang;
+  op->fn[SIM_TOLD] = always ? always_gang : branch_told;
 }
 
 /* To one of a table: each lane by its own index. */
@@ -301,7 +379,7 @@ static const sim_op *guard_masked(const sim_op *o, sim_ctx *c) {
 static const sim_op *guard_slow(const sim_op *o, sim_ctx *c) {
   return guard(o, c, SIM_SLOW);
 }
-static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
+static inline const sim_op *guard_all(const sim_op *o, sim_ctx *c, uint32_t all, uint32_t one) {
   sim_run *r = sim_run_of(c);
   uint32_t gang = c->gang, whole = 0, parts = 0;
   uint64_t lanes = r->lanes;
@@ -311,12 +389,12 @@ static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
     parts |= (uint32_t)(on && on != live) << w;
   }
   c->gang = whole;
-  if (whole && !o[1].fn[SIM_GANG](o + 1, c))
+  if (whole && !o[1].fn[all](o + 1, c))
     return NULL;
   c->gang = gang;
   SIM_EACH(w, parts) {
     sim_gang_one(r, w);
-    if (!guard(o, c, SIM_FULL))
+    if (!guard(o, c, one))
       return NULL;
   }
   if (parts)
@@ -324,31 +402,30 @@ static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
   r->lanes = lanes;
   return o + 2;
 }
+static const sim_op *guard_gang(const sim_op *o, sim_ctx *c) {
+  return guard_all(o, c, SIM_GANG, SIM_FULL);
+}
+static const sim_op *guard_told(const sim_op *o, sim_ctx *c) {
+  return guard_all(o, c, SIM_TOLD, SIM_SLOW);
+}
 void sim_make_guard(sim_op *op, uint32_t pred) {
   op->a = pred;
   op->fn[SIM_FULL] = guard_full;
   op->fn[SIM_MASKED] = guard_masked;
   op->fn[SIM_SLOW] = guard_slow;
   op->fn[SIM_GANG] = guard_gang;
+  op->fn[SIM_TOLD] = guard_told;
 }
 
 static const sim_op *join_full(const sim_op *o, sim_ctx *c) {
   (void)c;
   return o + 1;
 }
-/* Counts what was run before o, which is still to come. */
-static void counted_before(sim_run *r, const sim_op *o) {
-  uint32_t n = o->insn - r->from;
-  r->warp_insns += (uint64_t)n * r->warps;
-  r->thread_insns += n * r->lanes;
-  r->budget -= n;
-  r->from = o->insn;
-}
 static const sim_op *join_masked(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   if (r->depth_key + o->x < r->other_key)
     return o + 1;
-  counted_before(r, o);
+  sim_counted_before(r, o);
   sim_unit_at(r->unit, o, o->x);
   return NULL;
 }
@@ -356,7 +433,7 @@ static const sim_op *join_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   if (r->depth_key + o->x < r->other_key)
     return o + 1;
-  counted_before(r, o);
+  sim_counted_before(r, o);
   return stop_gang(r, o, o->x, false);
 }
 void sim_make_join(sim_op *op) {
@@ -661,7 +738,7 @@ static const sim_op *end(const sim_op *o, sim_ctx *c) {
 static const sim_op *end_gang(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
   sim_block *b = r->block;
-  if (r->lanes != b->live)
+  if (r->lanes != b->live || r->watcher)
     return sim_gang_apart(o, c);
   sim_counted(r, o, o);
   SIM_EACH(w, c->gang) {

@@ -27,6 +27,8 @@ void sim_emit(sim_build *w, const sim_op *op) {
     to->fn[SIM_SLOW] = to->fn[SIM_MASKED];
   if (!to->fn[SIM_GANG])
     to->fn[SIM_GANG] = sim_gang_each;
+  if (!to->fn[SIM_TOLD])
+    to->fn[SIM_TOLD] = to->fn[SIM_SLOW] == to->fn[SIM_MASKED] || w->blocks ? to->fn[SIM_GANG] : sim_gang_told;
 }
 
 void sim_decode_fail(sim_build *w, const ptx_insn *i, const char *format, ...) {

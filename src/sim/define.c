@@ -411,14 +411,15 @@ void sim_define_from_memory(sim_run *r, const sim_func *f, uint32_t frame, uint3
 
 /* ------------------------------------------------------------------ memory */
 
+static sim_block *home_of(const sim_run *r, const sim_found *f) {
+  return f->rank == SIM_NOWHERE ? r->block : r->block->cluster->blocks[f->rank];
+}
+
 /* The shadow of shared or local memory, a byte for each (1: defined); NULL: the memory is global. */
 static uint8_t *bytes_of(const sim_run *r, const sim_found *f, uint32_t lane) {
   if (f->space == PTX_SPACE_LOCAL)
     return r->warp->local_defined + (size_t)lane * r->warp->local_bytes + f->offset;
-  if (f->space != PTX_SPACE_SHARED)
-    return NULL;
-  const sim_block *b = f->rank == SIM_NOWHERE ? r->block : r->block->cluster->blocks[f->rank];
-  return b->shared_defined + f->offset;
+  return f->space == PTX_SPACE_SHARED ? home_of(r, f)->shared_defined + f->offset : NULL;
 }
 
 uint32_t sim_undefined_bytes(const sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes) {
@@ -443,6 +444,8 @@ uint32_t sim_undefined_bytes(const sim_run *r, const sim_found *f, uint32_t lane
 
 void sim_define_memory(sim_run *r, const sim_found *f, uint32_t lane, uint32_t bytes, bool defined) {
   uint8_t *s = bytes_of(r, f, lane);
+  if (f->space == PTX_SPACE_SHARED && !defined)
+    home_of(r, f)->all_defined = false;
   if (s)
     memset(s, defined, bytes);
   else
@@ -583,6 +586,7 @@ bool sim_define_block(sim_block *b, uint64_t shared_begin) {
     return false;
   memset(b->shared_defined, 0, b->shared_bytes);
   memset(b->shared_defined, 1, shared_begin);
+  b->all_defined = false, b->looked_up = 0;
   for (uint32_t k = 0; k < b->n_warps; k++) {
     sim_warp *w = &b->warps[k];
     size_t local = (size_t)w->local_bytes * SIM_LANES;

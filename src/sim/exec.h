@@ -11,6 +11,8 @@
  *               one there.
  *   SIM_GANG    as full, for every warp of c->gang, one after the other (gang.c). Left NULL by whoever does
  *               not care: then the full one is called for each.
+ *   SIM_TOLD    as a gang, and told, for watchers that choose nothing. Left NULL: as a gang where nothing is
+ *               told, else the slow one for each.
  * A handler does its work and returns the op to go on with, o + 1 as a rule. Returning NULL hands over to the
  * scheduler (exec.h users never do that, but see sim_raise).
  *
@@ -40,7 +42,7 @@
 #define SIM_LANES 32
 
 enum { SIM_IN_FRAME, SIM_IN_CONST, SIM_IN_BLOCK, SIM_IN_WARP }; /* the two lowest bits of a place */
-enum { SIM_FULL, SIM_MASKED, SIM_SLOW, SIM_GANG, SIM_WAYS };
+enum { SIM_FULL, SIM_MASKED, SIM_SLOW, SIM_GANG, SIM_TOLD, SIM_WAYS };
 #define SIM_NOT 0x80000000u    /* in the place of a predicate: the opposite is meant */
 #define SIM_NOWHERE UINT32_MAX /* no such operand */
 /* The place of the condition code (add.cc and the like), one bit a lane as a predicate. */

@@ -97,6 +97,14 @@ typedef struct sim_access {
   const uint32_t *undefined; /* lanes whose stored value has an undefined byte; NULL: not kept */
 } sim_access;
 
+/* One warp's part of an access that warps of a block do one behind the other: all 32 lanes, each its own
+ * stride behind the one before. */
+typedef struct sim_part {
+  uint64_t base;     /* of its lane 0 */
+  const void *lanes; /* what they read or wrote, as in sim_access.lanes_read and lanes_written */
+  uint32_t warp;
+} sim_part;
+
 static inline uint64_t sim_address_of(const sim_access *a, uint32_t lane) {
   return a->address ? a->address[lane] : a->base + (uint64_t)((int64_t)a->stride * lane);
 }
@@ -265,6 +273,13 @@ typedef struct sim_watcher {
   uint32_t watch; /* SIM_WATCH_...; may change in an event, but for DEFINED */
   /* Something happened. SIM_YIELD: let another unit go before this one goes on. */
   sim_answer (*event)(void *user, const sim_event *e);
+  /* Weak accesses of several warps of a block by one instruction happened in this order; `a` and its who say
+   * what they have in common. NULL: `event` is told each. */
+  void (*several)(void *user, const sim_access *a, const sim_part *parts, uint32_t n);
+  /* All that live of a block came to a barrier one behind the other, and went on: in place of ARRIVE for each
+   * warp, COMPLETE, and LEAVE for each. `e` is the last ARRIVE, lanes[w] who came of warp w. NULL: `event` is
+   * told each. */
+  void (*met)(void *user, const sim_event *e, const uint32_t *lanes, uint32_t n_warps);
   /* Before an access some of whose lanes go astray: `legal` are those that stay, to the byte, within memory
    * that they may use so, and are aligned. Returns which of these may do it; the others' writes are dropped,
    * their reads give 0 (and are undefined), and nothing faults. NULL: bad accesses are faults, and memory

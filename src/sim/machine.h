@@ -405,6 +405,8 @@ typedef struct sim_block {
   uint8_t *shared;
   uint32_t shared_bytes;
   uint8_t *shared_defined;
+  bool all_defined;   /* every byte of it is, */
+  uint32_t looked_up; /* which is looked up now and then */
   uint32_t *barrier_lanes;
   uint32_t open; /* barriers that somebody has arrived at */
   sim_barrier barriers[SIM_BARRIERS];
@@ -508,7 +510,8 @@ typedef struct sim_run {
   uint64_t warp_insns, thread_insns;
   sim_probe *probe; /* the unit's, while it runs */
   const sim_watcher *watcher;
-  bool yield;     /* a watcher asked for it */
+  bool yield; /* a watcher asked for it */
+  bool parts; /* a gang that is told ends behind the op: one of its warps has a register that nobody wrote */
   bool defines;   /* definedness is kept */
   bool only_told; /* the watcher chooses nothing, and no loop is probed: exec/told.c */
   sim_event told; /* while that holds: its accesses are told with this; .who is the running unit */
@@ -523,6 +526,14 @@ typedef struct sim_run {
 
 static inline sim_run *sim_run_of(sim_ctx *c) {
   return (sim_run *)c;
+}
+/* How far the memory of an op is from where it was when the op was last carried out: in a loop, that is where
+ * it will be next time. */
+static inline uintptr_t sim_ahead(sim_run *r, const sim_op *o, const uint8_t *at) {
+  sim_last *l = &r->last[(uintptr_t)o / sizeof *o % BASE_COUNT(r->last)];
+  uintptr_t far = l->op == o ? (uintptr_t)at - (uintptr_t)l->at : 0;
+  *l = (sim_last){o, at};
+  return far;
 }
 /* What sim_ctx.base holds for memory of one kind. */
 static inline char *sim_biased(const void *p, uintptr_t kind) {
@@ -557,6 +568,14 @@ static inline void sim_counted(sim_run *r, const sim_op *o, const sim_op *to) {
   r->budget -= n;
   r->from = to->insn;
 }
+/* The same up to o, which is still to come. */
+static inline void sim_counted_before(sim_run *r, const sim_op *o) {
+  uint32_t n = o->insn - r->from;
+  r->warp_insns += (uint64_t)n * r->warps;
+  r->thread_insns += n * r->lanes;
+  r->budget -= n;
+  r->from = o->insn;
+}
 /* Ends the unit's turn behind o, to go on at `next`: the usual end of a handler that waits or parts. Returns
  * NULL. */
 const sim_op *sim_stop(sim_run *r, const sim_op *o, const sim_op *next);
@@ -567,9 +586,15 @@ bool sim_warp_grow(sim_warp *w, uint32_t regs_bytes); /* launch.c */
 void sim_mask_set(sim_run *r, uint32_t mask);
 void sim_say(sim_run *r, sim_event *e, uint32_t lanes,
              const sim_op *o); /* fills who; only if there is a watcher */
+void sim_say_own(sim_run *r, sim_event *e, uint32_t lanes,
+                 const sim_op *o); /* the same of the running unit */
 void sim_who_of(const sim_run *r, uint32_t lanes, const sim_op *o, sim_who *out);
 static inline bool sim_watches(const sim_run *r, uint32_t what) {
   return r->watcher && (r->watcher->watch & what);
+}
+/* The watcher chooses nothing, so that it makes no difference to it when what is told happened. */
+static inline bool sim_only_tells(const sim_watcher *w) {
+  return w && !w->source && w->event && !(w->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
 }
 
 /* gang.c: warps that go together, as many as have their registers in the first-level cache. Warps of a block
@@ -584,6 +609,7 @@ void sim_gang_one(sim_run *r, uint32_t w); /* for a handler that is not a gang's
 void sim_gang_all(sim_run *r);             /* the gang again */
 /* Ways of a gang for ops that have none. */
 sim_fn sim_gang_each;  /* that only go on, to where they all go on */
+sim_fn sim_gang_told;  /* the same, behind the op, where something is told */
 sim_fn sim_gang_apart; /* that may stop */
 
 /* probe.c */

@@ -124,6 +124,18 @@ void sim_say(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o) {
     r->yield = true;
 }
 
+void sim_say_own(sim_run *r, sim_event *e, uint32_t lanes, const sim_op *o) {
+  if (!r->only_told) {
+    sim_say(r, e, lanes, o);
+    return;
+  }
+  e->who = r->told.who;
+  e->who.lanes = lanes;
+  e->who.insn = &e->who.body->insns[o->insn];
+  if (r->watcher->event(r->watcher->user, e) == SIM_YIELD)
+    r->yield = true;
+}
+
 /* ------------------------------------------------------------------ a warp's turn */
 
 static sim_unit *choose(sim_run *r, sim_warp *w, sim_unit *usual) {
@@ -217,8 +229,7 @@ static void enter(sim_run *r, sim_warp *w, sim_unit *u) {
   r->from = u->pc->insn;
   r->warps = 1;
   r->probe = u->probe && u->probe->running ? u->probe : NULL;
-  r->only_told = r->watcher && !r->probe && !r->watcher->source && r->watcher->event &&
-                 !(r->watcher->watch & (SIM_WATCH_CHOICES | SIM_WATCH_STEPS));
+  r->only_told = !r->probe && sim_only_tells(r->watcher);
   if (r->only_told)
     sim_who_of(r, 0, u->pc, &r->told.who);
   r->ctx.way = r->probe || r->watcher ? SIM_SLOW : u->mask == w->live ? SIM_FULL : SIM_MASKED;
@@ -268,10 +279,10 @@ static void run_told(sim_run *r, const sim_op *o) {
  * Not at once: a look costs as much as several quanta, and most loops work and are over before. A loop that
  * slept before is looked at soon again; one that reads what others may write at once, where a watcher
  * chooses: it might choose it for ever. */
-enum { FIRST_PROBE = 16 };
+enum { FIRST_PROBE = 16, FIRST_WATCHED = 2 };
 void sim_quantum_over(sim_run *r, sim_warp *w, sim_unit *u) {
   if (u->loop != u->pc)
-    u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : FIRST_PROBE;
+    u->loop = u->pc, u->loops = 0, u->next_probe = u->polled ? 1 : r->watcher ? FIRST_WATCHED : FIRST_PROBE;
   if (++u->loops >= u->next_probe && !(u->probe && u->probe->running)) {
     u->next_probe = u->loops + (u->loops < 1024 ? u->loops : 1024);
     sim_probe_begin(r, u);

@@ -67,7 +67,7 @@ static sim_answer event(void *user, const sim_event *e) {
       base_putf(t, " %" PRIx64 " > %" PRIx64 " %u bytes", e->copy.from, e->copy.to, e->copy.bytes);
     break;
   case SIM_EVENT_BRANCH:
-    base_putf(t, e->branch.joins ? " joins" : " taken %08x", e->branch.taken);
+    base_putf(t, e->branch.joins ? " joins %08x" : " taken %08x", e->branch.taken);
     break;
   case SIM_EVENT_SLEEP:
     for (uint32_t k = 0; k < e->sleep.n_words; k++)

@@ -102,15 +102,6 @@ static inline bool each_by_itself(const sim_op *o, sim_run *r, uint32_t size, bo
   return true;
 }
 
-/* How far the memory of an op is from where it was when the op was last carried out: in a loop, that is where
- * it will be next time. */
-static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
-  sim_last *l = &r->last[(uintptr_t)o / sizeof *o % BASE_COUNT(r->last)];
-  uintptr_t far = l->op == o ? (uintptr_t)at - (uintptr_t)l->at : 0;
-  *l = (sim_last){o, at};
-  return far;
-}
-
 /* The way of a gang: `copy` for warps whose memory `all` lies side by side and whose register is at `reg`,
  * the handler of one warp for others. */
 #define GANG(name, M, register, writes, copy)                                                         \
@@ -126,7 +117,7 @@ static inline uintptr_t stride(sim_run *r, const sim_op *o, const uint8_t *at) {
       void *reg = row.at;                                                                             \
       if (all) {                                                                                      \
         if (first)                                                                                    \
-          ahead = stride(r, o, all), first = false;                                                   \
+          ahead = sim_ahead(r, o, all), first = false;                                                \
         for (uint32_t line = 0; line < SIM_LANES * sizeof(M); line += 64)                             \
           __builtin_prefetch((const void *)((uintptr_t)all + ahead + line));                          \
         copy;                                                                                         \
@@ -338,7 +329,8 @@ static bool use_store(sim_op *op, const sim_moves *m) {
   }
 }
 
-sim_fn SIM_LEVELED(sim_load_told), SIM_LEVELED(sim_store_told); /* told.c */
+sim_fn SIM_LEVELED(sim_load_told), SIM_LEVELED(sim_store_told), SIM_LEVELED(sim_load_gang),
+    SIM_LEVELED(sim_store_gang); /* told.c */
 
 bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op) {
   bool store = i->op == PTX_OP_st_mem;
@@ -351,6 +343,7 @@ bool SIM_LEVELED(sim_select_mem)(sim_build *w, const ptx_body *body, const ptx_i
   bool slow_only = m->lane_bytes == 16 ? m->bytes != 16 : false;
   if (m->n > 1)
     slow_only = !((m->bytes == 4 && m->lane_bytes == 4) || (m->bytes == 8 && m->lane_bytes == 8));
+  op->fn[SIM_TOLD] = store ? SIM_LEVELED(sim_store_gang) : SIM_LEVELED(sim_load_gang);
   op->fn[SIM_SLOW] = store ? SIM_LEVELED(sim_store_told) : SIM_LEVELED(sim_load_told);
   if (slow_only)
     sim_use_one(op, store ? sim_store_slow : sim_load_slow);

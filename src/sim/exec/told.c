@@ -17,15 +17,15 @@ typedef struct span {
 
 /* ------------------------------------------------------------------ addresses */
 
-/* Most lie side by side: that is asked first. 1 << shift: the size. */
-static inline bool straight_wide(const uint64_t *a, uint32_t shift) {
+/* Most lie side by side: that is asked first. */
+static inline bool rises_wide(const uint64_t *a, uint32_t apart) {
   uint64_t differs = 0;
-  SIM_INDEPENDENT for (uint64_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + (i << shift));
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + i * apart);
   return !differs;
 }
-static inline bool straight_narrow(const uint32_t *a, uint32_t shift) {
+static inline bool rises_narrow(const uint32_t *a, uint32_t apart) {
   uint32_t differs = 0;
-  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + (i << shift));
+  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + i * apart);
   return !differs;
 }
 
@@ -62,8 +62,7 @@ static void spread_narrow(const sim_op *o, const sim_ctx *c, uint32_t size, span
 static void spread(const sim_op *o, const sim_ctx *c, uint32_t size, span *s) {
   const void *a = sim_at(c, o->a);
   bool wide = o->y & SIM_WIDE;
-  uint32_t shift = (uint32_t)__builtin_ctz(size);
-  s->straight = c->mask == UINT32_MAX && (wide ? straight_wide(a, shift) : straight_narrow(a, shift));
+  s->straight = c->mask == UINT32_MAX && (wide ? rises_wide(a, size) : rises_narrow(a, size));
   if (s->straight) {
     s->base = wide ? *(const uint64_t *)a + (uint64_t)(int64_t)(int32_t)o->x : *(const uint32_t *)a + o->x;
     s->stride = (int32_t)size, s->regular = true;
@@ -133,6 +132,18 @@ static inline bool usable(const sim_run *r, bool shared, uint64_t address, uint6
   return true;
 }
 
+/* Somebody has written all of the block's shared memory: then so it stays. Looked up at the first of ever
+ * more accesses. */
+static inline bool all_defined(const sim_run *r) {
+  sim_block *b = r->block;
+  uint32_t n = b->looked_up++;
+  if (!b->all_defined && !(n & (n - 1)))
+    b->all_defined =
+        r->shared_bytes <= r->grid->shared_begin ||
+        !memchr(b->shared_defined + r->grid->shared_begin, 0, r->shared_bytes - r->grid->shared_begin);
+  return b->all_defined;
+}
+
 /* The same for lanes of a whole warp that lie anywhere in shared memory, each aligned. */
 static bool all_usable(const sim_run *r, const span *s, uint32_t size, int what) {
   uint64_t begin = r->grid->shared_begin, room = r->shared_bytes - begin, bad = 0;
@@ -142,7 +153,7 @@ static bool all_usable(const sim_run *r, const span *s, uint32_t size, int what)
   room -= size;
   SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) bad |=
       (s->address[i] & (size - 1)) | (uint64_t)(s->address[i] - begin > room);
-  if (bad || !r->defines)
+  if (bad || !r->defines || all_defined(r))
     return !bad;
   for (uint32_t i = 0; i < SIM_LANES; i++) {
     uint64_t at = s->address[i];
@@ -187,7 +198,7 @@ static bool find(const sim_run *r, const sim_op *o, const sim_moves *m, int what
 
 /* `read`, `written`: a place for each lane, or NULL. The event is the run's, where it stands already who does
  * this: written anew each time, and read at once, that would stall. */
-static inline void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
+static inline void fill(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
                         const void *read, const void *written) {
   static const uint32_t none = 0;
   sim_event *e = &r->told;
@@ -216,8 +227,30 @@ static inline void tell(sim_run *r, const sim_op *o, const sim_moves *m, const s
   e->access = a;
   e->who.lanes = r->ctx.mask;
   e->who.insn = &e->who.body->insns[o->insn];
-  if (r->watcher->event(r->watcher->user, e) == SIM_YIELD)
+}
+
+static inline void tell(sim_run *r, const sim_op *o, const sim_moves *m, const span *s, uint32_t element,
+                        const void *read, const void *written) {
+  fill(r, o, m, s, element, read, written);
+  if (r->watcher->event(r->watcher->user, &r->told) == SIM_YIELD)
     r->yield = true;
+}
+
+/* What the accesses of a gang have in common; each warp's own follows. */
+static void tell_parts(sim_run *r, const sim_op *o, const sim_moves *m, bool writes, uint32_t apart,
+                       const sim_part *parts, uint32_t n) {
+  const span s = {.base = parts->base,
+                  .stride = (int32_t)apart,
+                  .regular = true,
+                  .shared = (o->y & SIM_SPACES) == SIM_SHARED};
+  sim_access *a = &r->told_access;
+  if (!n)
+    return;
+  r->told.who.warp = parts->warp;
+  fill(r, o, m, &s, 0, writes ? NULL : parts->lanes, writes ? parts->lanes : NULL);
+  a->stored = writes ? UINT32_MAX : 0;
+  r->told.who.lanes = UINT32_MAX;
+  r->watcher->several(r->watcher->user, a, parts, n);
 }
 
 static const sim_op *tell_elements(sim_run *r, const sim_op *o, span *s, bool writes) {
@@ -282,6 +315,87 @@ const sim_op *SIM_LEVELED(sim_store_told)(const sim_op *o, sim_ctx *c) {
     o->fn[SIM_MASKED](o, c);
   return tell_elements(r, o, &s, true);
 }
+
+/* ------------------------------------------------------------------ gangs */
+
+/* Whether the lanes of a warp of a gang lie side by side (apart: their size) or all at one place (apart: 0),
+ * and there is nothing to say but what they did: then that is at *base. */
+static inline bool lies_so(const sim_run *r, const sim_op *o, const void *lanes, uint32_t bytes,
+                           uint32_t apart, int what, uint64_t *base) {
+  bool wide = o->y & SIM_WIDE;
+  if (!(wide ? rises_wide(lanes, apart) : rises_narrow(lanes, apart)))
+    return false;
+  *base =
+      wide ? *(const uint64_t *)lanes + (uint64_t)(int64_t)(int32_t)o->x : *(const uint32_t *)lanes + o->x;
+  return !(*base & (bytes - 1)) &&
+         usable(r, (o->y & SIM_SPACES) == SIM_SHARED, *base, apart ? SIM_LANES * bytes : bytes, what);
+}
+
+/* One warp's: memory and register of the same size, or as the full handler does it. */
+static inline void move_one(sim_run *r, const sim_op *o, void *reg, uint8_t *at, uint32_t apart, uint32_t w,
+                            bool writes) {
+  const sim_moves *m = o->more;
+  if (apart && m->bytes == m->lane_bytes) {
+    copy(writes ? (void *)at : reg, writes ? reg : (void *)at, m->bytes);
+  } else {
+    sim_gang_one(r, w);
+    o->fn[SIM_FULL](o, &r->ctx);
+  }
+}
+
+/* What is simple for all warps is told at once; what is not, of each by itself. */
+static const sim_op *gang_told(const sim_op *o, sim_ctx *c, bool writes) {
+  sim_run *r = sim_run_of(c);
+  const sim_moves *m = o->more;
+  bool shared = (o->y & SIM_SPACES) == SIM_SHARED;
+  if (m->n > 1 || m->bytes > 8 || (writes && m->bytes != m->lane_bytes) || m->order != PTX_ORDER_WEAK ||
+      (o->y & SIM_SPACES) == SIM_LOCAL || r->lanes != SIM_LANES * r->warps || !r->watcher->several ||
+      !sim_watches(r, SIM_WATCH_ACCESS))
+    return sim_gang_told(o, c);
+  sim_part parts[SIM_LANES];
+  sim_row a = sim_row_of(c, o->a), row = sim_row_of(c, writes ? o->b : o->d);
+  uint32_t n = 0, gang = c->gang, bytes = m->bytes, last = bytes;
+  uintptr_t ahead = 0;
+  bool first = true;
+  for (uint32_t left = gang, w = 0; left; left >>= 1, w++, a.at += a.step, row.at += row.step) {
+    if (!(left & 1))
+      continue;
+    uint64_t base;
+    uint32_t apart = bytes;
+    bool simple = lies_so(r, o, a.at, bytes, apart, writes ? WRITES : READS, &base);
+    if (!simple && !writes)
+      simple = lies_so(r, o, a.at, bytes, apart = 0, READS, &base);
+    if (!simple || apart != last) {
+      tell_parts(r, o, m, writes, last, parts, n);
+      n = 0, last = apart;
+    }
+    if (simple) {
+      uint8_t *at = shared ? r->shared + base : (uint8_t *)(uintptr_t)base;
+      if (first)
+        ahead = sim_ahead(r, o, at), first = false;
+      for (uint32_t line = 0; line < SIM_LANES * bytes; line += 64)
+        __builtin_prefetch((const void *)((uintptr_t)at + ahead + line));
+      move_one(r, o, row.at, at, apart, w, writes);
+      parts[n++] = (sim_part){base, row.at, w};
+      continue;
+    }
+    c->gang = UINT32_C(1) << w;
+    if (!sim_gang_told(o, c))
+      return NULL;
+    c->gang = gang;
+  }
+  tell_parts(r, o, m, writes, last, parts, n);
+  sim_gang_all(r);
+  return o + 1;
+}
+const sim_op *SIM_LEVELED(sim_load_gang)(const sim_op *o, sim_ctx *c) {
+  return gang_told(o, c, false);
+}
+const sim_op *SIM_LEVELED(sim_store_gang)(const sim_op *o, sim_ctx *c) {
+  return gang_told(o, c, true);
+}
+
+/* ------------------------------------------------------------------ atomics */
 
 const sim_op *SIM_LEVELED(sim_atom_told)(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);
