@@ -104,6 +104,11 @@ static warp *warp_of(check_record *r, const sim_turn *t) {
   return &r->warps[r->slots[k] - 1];
 }
 
+uint32_t check_record_warp(check_record *r, const sim_turn *who) {
+  const warp *w = warp_of(r, who);
+  return w ? (uint32_t)(w - r->warps) : UINT32_MAX;
+}
+
 uint64_t check_record_total(const check_record *r) {
   return r->total;
 }

@@ -31,6 +31,8 @@ void check_record_free(check_record *r);
 bool check_record_step(check_record *r, check *c, const sim_event *e, check_step *out);
 /* Whether an access is one to the word of a flip. */
 bool check_flip_meets(const check_flip *f, const sim_event *e);
+/* A number of a warp's own, from 0 on without gaps. UINT32_MAX: no memory. */
+uint32_t check_record_warp(check_record *r, const sim_turn *who);
 static inline bool check_same_turn(const sim_turn *a, const sim_turn *b) {
   return a->launch == b->launch && a->block == b->block && a->warp == b->warp;
 }

@@ -66,10 +66,9 @@ bool check_plan_of(check_record *plain, uint64_t seed, uint64_t index, check_pla
 
 typedef enum hold { BEFORE, HELD, OVER } hold;
 
-typedef struct low {
-  sim_turn who;
-  uint64_t priority;
-} low;
+typedef struct mood { /* of a warp */
+  uint64_t priority;  /* once it has dropped; else 0 */
+} mood;
 
 struct check_player {
   check *check;
@@ -78,8 +77,8 @@ struct check_player {
   uint64_t random;      /* what is drawn while it runs */
   hold hold;
   uint32_t held_for;
-  low *lows; /* warps whose priority has dropped */
-  uint32_t n_lows, cap_lows;
+  mood *moods; /* by check_record_warp */
+  uint32_t n_moods, cap_moods;
   uint64_t next_low;
   sim_turn last;
   uint32_t in_a_row;
@@ -107,25 +106,31 @@ void check_player_free(check_player *p) {
   if (!p)
     return;
   check_record_free(p->record);
-  free(p->lows);
+  free(p->moods);
   free(p);
 }
 
+/* NULL: no memory. */
+static mood *mood_of(check_player *p, const sim_turn *who) {
+  uint32_t i = check_record_warp(p->record, who);
+  for (; p->n_moods <= i; p->moods[p->n_moods++] = (mood){0})
+    if (i == UINT32_MAX || !BASE_ROOM(p->moods, p->n_moods, p->cap_moods))
+      return NULL;
+  return &p->moods[i];
+}
+
 static void drop(check_player *p, const sim_turn *who) {
-  uint32_t i = 0;
-  while (i < p->n_lows && !check_same_turn(&p->lows[i].who, who))
-    i++;
-  if (!BASE_ROOM(p->lows, i, p->cap_lows))
-    return;
-  p->n_lows += i == p->n_lows;
-  p->lows[i] = (low){*who, --p->next_low};
+  mood *m = mood_of(p, who);
+  if (m)
+    *m = (mood){.priority = --p->next_low};
 }
 
 /* Higher goes first. Those that have dropped lie below all others. */
-static uint64_t priority(const check_player *p, const sim_turn *who) {
-  for (uint32_t i = 0; i < p->n_lows; i++)
-    if (check_same_turn(&p->lows[i].who, who))
-      return p->lows[i].priority;
+static uint64_t priority(void *player, const sim_turn *who) {
+  check_player *p = player;
+  const mood *m = mood_of(p, who);
+  if (m && m->priority)
+    return m->priority;
   uint64_t state = p->plan.random ^ who->launch << 48 ^ who->block << 5 ^ who->warp;
   return draw(&state) | UINT64_C(1) << 63;
 }
@@ -206,31 +211,35 @@ sim_answer check_player_event(check_player *p, const sim_event *e) {
 static uint32_t choose_flip(check_player *p, const sim_choice *c) {
   if (p->hold != HELD)
     return c->usual;
-  for (uint32_t i = 0; i < c->n && p->held_for < HOLD_MOST; i++)
-    if (!check_same_turn(&c->turns[i], &p->plan.flip.held)) {
-      p->held_for++;
-      return i;
-    }
-  p->hold = OVER;
-  return c->usual;
+  if (++p->held_for > HOLD_MOST) {
+    p->hold = OVER;
+    return c->usual;
+  }
+  const sim_turn usual = sim_turn_at(c, c->usual);
+  return check_same_turn(&usual, &p->plan.flip.held) ? (c->usual + 1) % c->n : c->usual;
 }
 
 static uint32_t choose_highest(check_player *p, const sim_choice *c) {
-  uint32_t best = 0;
-  uint64_t highest = 0;
-  for (uint32_t i = 0; i < c->n; i++) {
-    uint64_t x = priority(p, &c->turns[i]);
-    if (x > highest)
-      highest = x, best = i;
-  }
-  const sim_turn *who = &c->turns[best];
-  p->in_a_row = check_same_turn(who, &p->last) ? p->in_a_row + 1 : 0;
-  p->last = *who;
+  uint32_t best = sim_turn_highest(c, priority, p);
+  const sim_turn who = sim_turn_at(c, best);
+  p->in_a_row = check_same_turn(&who, &p->last) ? p->in_a_row + 1 : 0;
+  p->last = who;
   if (p->in_a_row >= FAIR) {
-    drop(p, who);
+    drop(p, &who);
     p->in_a_row = 0;
   }
   return best;
+}
+
+static uint32_t choose_order(const check_player *p, const sim_choice *c) {
+  sim_turn turns[SEARCH_THREADS];
+  if (c->n > SEARCH_THREADS) {
+    search_spoil(p->plan.orders);
+    return c->usual;
+  }
+  for (uint32_t i = 0; i < c->n; i++)
+    turns[i] = sim_turn_at(c, i);
+  return search_choose(p->plan.orders, turns, c->n);
 }
 
 static uint32_t choose_turn(check_player *p, const sim_choice *c) {
@@ -242,7 +251,7 @@ static uint32_t choose_turn(check_player *p, const sim_choice *c) {
   case CHECK_WALK:
     return (uint32_t)(draw(&p->random) % c->n);
   case CHECK_ORDER:
-    return search_choose(p->plan.orders, c->turns, c->n);
+    return choose_order(p, c);
   default:
     return c->usual;
   }

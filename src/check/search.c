@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-enum { THREADS = 64, MOST = 1024 /* moves of a run, words, barriers */, NONE = UINT32_MAX };
+enum { THREADS = SEARCH_THREADS, MOST = 1024 /* moves of a run, words, barriers */, NONE = UINT32_MAX };
 
 typedef struct access {
   uint64_t word;

@@ -11,6 +11,7 @@
 #include "sim/hooks.h"
 
 typedef struct search search;
+enum { SEARCH_THREADS = 64 }; /* more it gives up */
 
 search *search_new(void); /* NULL: no memory */
 void search_free(search *s);

@@ -113,7 +113,7 @@ void sim_device_free(sim_device *d) {
   free(d->origins);
   mtx_destroy(&d->lock);
   free(d->sms);
-  free(d->seats);
+  sim_seats_free(&d->seats);
   free(d->run);
   free((void *)d->options.limits.gpc_sms);
   free(d);
@@ -192,8 +192,8 @@ static void wake_unit(sim_run *r, sim_warp *w, sim_unit *u) {
   }
 }
 
-void sim_block_wake(sim_run *r, sim_block *b) {
-  SIM_EACH(w, b->asleep & ~sim_tried(r->device, b))
+void sim_block_wake(sim_run *r, sim_block *b, uint32_t warps) {
+  SIM_EACH(w, warps)
   SIM_EACH(k, b->warps[w].asleep)
   wake_unit(r, &b->warps[w], &b->warps[w].units[k]);
 }
@@ -212,7 +212,7 @@ void sim_block_run(sim_run *r, sim_block *b, uint64_t quantum) {
     progress |= r->progress;
     r->progress = false;
     if (b->asleep)
-      sim_block_wake(r, b);
+      sim_block_wake(r, b, b->asleep);
     if (!b->ready)
       break;
     uint32_t left = b->ready; /* each warp that is ready now gets one turn */

@@ -251,9 +251,15 @@ typedef struct sim_choice {
   uint32_t n;             /* one of so many: 0 to n - 1 */
   uint32_t usual;         /* what the machine would take */
   uint64_t resident;      /* START: how many blocks are */
-  const sim_turn *turns;  /* TURN: n */
+  sim_device *device;     /* TURN: for the functions below */
   const uint64_t *ids;    /* n: UNIT, lane masks; START, numbers of clusters */
 } sim_choice;
+/* TURN: who the k-th is, from the one on that the machine would take. */
+sim_turn sim_turn_at(const sim_choice *c, uint32_t k);
+/* TURN: which of them has the highest rank. Ranks are asked for as they are needed, and kept: that of a warp,
+ * which is never 0, may change only until its next turn is over. */
+typedef uint64_t sim_rank(void *user, const sim_turn *who);
+uint32_t sim_turn_highest(const sim_choice *c, sim_rank *rank, void *user);
 
 typedef enum sim_answer { SIM_GO_ON, SIM_YIELD } sim_answer;
 

@@ -418,7 +418,7 @@ bool sim_block_begin(sim_run *r, sim_block *b) {
     return false;
   b->shared_bytes = g->shared_bytes;
   b->started = true;
-  b->ready = b->asleep = b->turn = b->tried = b->open = 0;
+  b->ready = b->asleep = b->turn = b->open = 0;
   for (uint32_t k = 0; k < SIM_BARRIERS; k++)
     b->barriers[k] = (sim_barrier){.lanes = b->barrier_lanes + k * b->n_warps};
   memset(b->barrier_lanes, 0, (size_t)SIM_BARRIERS * b->n_warps * 4);
@@ -512,7 +512,7 @@ static void ring_insert(sim_device *d, sim_block *b) {
 }
 
 static void ring_remove(sim_device *d, sim_block *b) {
-  sim_seat_leave(b);
+  sim_seat_leave(d, b);
   if (b->next == b) {
     d->current = NULL;
   } else {

@@ -397,8 +397,6 @@ typedef struct sim_block {
   uint32_t ready;        /* warps that have a ready unit */
   uint32_t asleep;       /* warps that have one asleep */
   uint32_t turn;         /* warp */
-  uint32_t tried;        /* warps that had a turn and got nowhere, */
-  uint64_t tried_at;     /* while sim_device.progress was that */
   struct sim_seat *seat; /* under a watcher that chooses; else NULL, or nobody looks there */
   bool ended, started;
   char *pool;
@@ -419,11 +417,18 @@ typedef struct sim_block {
 
 /* What the choice of a turn needs of a resident block: side by side, in the order of the ring. turn.c */
 typedef struct sim_seat {
-  sim_block *block; /* NULL: free */
-  uint64_t launch, number;
-  uint32_t ready, asleep, turn; /* as the block's */
-  bool started;
+  uint32_t ready, asleep; /* as the block's */
+  uint32_t tried;         /* warps that had a turn and got nowhere, since somebody got somewhere */
+  uint32_t ranked;        /* of those that could move sim_seats.highest is known */
 } sim_seat;
+
+typedef struct sim_seats {
+  sim_seat *all;
+  sim_block **blocks; /* of each; NULL: it is free, and holds zeros */
+  uint32_t n, capacity;
+  uint64_t (*ranks)[SIM_LANES]; /* of each warp; 0: not known. NULL: nobody has asked for the highest */
+  uint64_t *highest;
+} sim_seats;
 
 /* A launch. */
 typedef struct sim_grid {
@@ -470,12 +475,10 @@ struct sim_device {
   sim_device *peers[16];
   uint32_t n_peers;
   uint32_t next_sm;
-  bool muted;        /* what kernels print is dropped */
-  uint64_t progress; /* under a watcher that chooses: counts turns that got anywhere */
-  bool any_tried;    /* since then somebody had one that did not */
-  sim_seat *seats;
-  uint32_t n_seats, cap_seats;
+  bool muted;                  /* what kernels print is dropped */
+  sim_seats seats;             /* under a watcher that chooses */
   bool seated;                 /* every resident block is */
+  bool any_tried;              /* somebody is, of sim_seat.tried */
   struct sim_origins *origins; /* while definedness is kept */
   struct sim_workers *workers; /* NULL: the caller runs everything */
   mtx_t lock;                  /* what workers share: spare memory, the heap, output */
@@ -657,7 +660,7 @@ void sim_need_of(const sim_kernel *k, uint32_t threads, uint32_t dynamic_shared,
 
 /* device.c */
 sim_run *sim_run_new(sim_device *d);
-void sim_block_wake(sim_run *r, sim_block *b);
+void sim_block_wake(sim_run *r, sim_block *b, uint32_t warps);
 /* Nobody moved: what now? False: *out says it. */
 bool sim_wait_for_time(sim_device *d, sim_status *out);
 void sim_end_grid(sim_device *d, sim_grid *g, sim_status *out);
@@ -669,10 +672,8 @@ void sim_float_default(void);
 /* turn.c: a watcher chooses whose turn it is */
 void sim_run_chosen(sim_device *d, uint64_t budget, sim_status *out);
 void sim_seat_take(sim_device *d, sim_block *b); /* b becomes the last in the ring */
-void sim_seat_leave(sim_block *b);
-static inline uint32_t sim_tried(const sim_device *d, const sim_block *b) {
-  return b->tried_at == d->progress ? b->tried : 0;
-}
+void sim_seat_leave(sim_device *d, sim_block *b);
+void sim_seats_free(sim_seats *s);
 /* workers.c */
 typedef struct sim_workers sim_workers;
 sim_workers *sim_workers_new(sim_device *d, uint32_t n);

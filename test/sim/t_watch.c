@@ -22,6 +22,9 @@ typedef struct chooser {
   uint64_t ticket; /* what each atomic reads instead of what memory holds; 0: that */
   uint64_t end;    /* of what may be written */
   uint32_t asked[3], dropped, accesses, branches;
+  uint64_t ranks[64]; /* of each warp of the launch, once it was asked for */
+  bool by_rank;
+  uint32_t n_asked, n_wrong, n_twice;
 } chooser;
 
 static sim_answer event(void *user, const sim_event *e) {
@@ -55,8 +58,34 @@ static uint32_t source(void *user, const sim_access *a) {
   return a->who->lanes;
 }
 
+/* Drawn from the warp, and another after each of its turns. */
+static uint64_t rank(void *user, const sim_turn *who) {
+  chooser *c = user;
+  c->n_asked++;
+  return c->ranks[who->block * 2 + who->warp] = 1 + (who->block * 37 + who->warp * 11 + c->n_asked * 5) % 101;
+}
+
+/* Of all that can move, each named once, that with the highest rank. */
+static uint32_t choose_highest(chooser *c, const sim_choice *k) {
+  uint32_t best = sim_turn_highest(k, rank, c);
+  bool named[64] = {false};
+  const sim_turn first = sim_turn_at(k, best);
+  for (uint32_t i = 0; i < k->n; i++) {
+    const sim_turn who = sim_turn_at(k, i);
+    uint32_t at = (uint32_t)who.block * 2 + who.warp;
+    c->n_twice += named[at];
+    named[at] = true;
+    c->n_wrong += !c->ranks[at] || c->ranks[at] > c->ranks[first.block * 2 + first.warp];
+  }
+  c->ranks[first.block * 2 + first.warp] = 0; /* to be asked for anew */
+  return best;
+}
+
 static uint32_t choose(void *user, const sim_choice *c) {
-  ((chooser *)user)->asked[c->kind]++;
+  chooser *x = user;
+  x->asked[c->kind]++;
+  if (x->by_rank && c->kind == SIM_CHOOSE_TURN)
+    return choose_highest(x, c);
   return c->n - 1; /* always the last */
 }
 
@@ -118,6 +147,13 @@ int main(void) {
   sim_device_run(d, 1u << 30, &s);
   expect(s.state == SIM_DONE && out[0] == 101 && out[16 + 100] < 8, "atomics go on from the watcher's value");
   expect(out[2] == 2 * 8 * 64 * 3, "but those that return nothing from what memory holds");
+  c.by_rank = true, c.asked[SIM_CHOOSE_TURN] = 0;
+  expect(sim_launch_start(d, &l, &error) != 0, "and once more");
+  sim_device_run(d, 1u << 30, &s);
+  expect(s.state == SIM_DONE && c.asked[SIM_CHOOSE_TURN] > 16, "turns by rank");
+  expect(c.n_twice == 0, "who can move is named once");
+  expect(c.n_wrong == 0, "nobody who can move ranks above the one that is said to be the highest");
+  expect(c.n_asked >= 16 && c.n_asked < c.asked[SIM_CHOOSE_TURN] + 17, "ranks are kept until the next turn");
   sim_device_watch(d, NULL);
   sim_module_free(m);
   sim_device_free(d);
