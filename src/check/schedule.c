@@ -2,14 +2,16 @@
  * the plain run in the other order, by holding the first warp until the second has been there. Between them
  * random ones with a guarantee, PCT (Burckhardt et al. 2010): each warp has a priority, the highest that can
  * move does, and at d - 1 random steps that of the running one drops below all. It is made fair: who waits in
- * a loop sleeps (the machine finds that), and who polls otherwise or takes many turns in a row drops as well.
+ * a loop sleeps (the machine finds that), and who polls otherwise, takes many turns in a row, or is woken
+ * again and again for nothing, as whoever waits for a counter to come to its end is by each that counts,
+ * drops as well.
  */
 #include "check/schedule.h"
 
 #include <stdlib.h>
 
 enum {
-  FAIR = 8,         /* turns in a row, while others could go */
+  FAIR = 8,         /* turns in a row, while others could go; and sleeps between two writes */
   POLLS = 16,       /* steps in a row of one warp that read the same again */
   HOLD_POLLS = 256, /* of all warps, while one is held */
   HOLD_MOST = 4096, /* turns for which a warp is held */
@@ -68,6 +70,7 @@ typedef enum hold { BEFORE, HELD, OVER } hold;
 
 typedef struct mood { /* of a warp */
   uint64_t priority;  /* once it has dropped; else 0 */
+  uint32_t sleeps;    /* since it last wrote */
 } mood;
 
 struct check_player {
@@ -135,6 +138,20 @@ static uint64_t priority(void *player, const sim_turn *who) {
   return draw(&state) | UINT64_C(1) << 63;
 }
 
+/* It waits once more, and nobody has let it go on. */
+static void slept(check_player *p, const sim_event *e) {
+  const sim_turn who = {e->who.launch, e->who.block, e->who.warp};
+  mood *m = p->plan.kind == CHECK_PCT ? mood_of(p, &who) : NULL;
+  if (m && ++m->sleeps >= FAIR)
+    drop(p, &who);
+}
+
+static void wrote(check_player *p, const sim_turn *who) {
+  mood *m = mood_of(p, who);
+  if (m)
+    m->sleeps = 0;
+}
+
 /* ------------------------------------------------------------------ the run */
 
 static sim_answer step(check_player *p, const sim_event *e, const check_step *s) {
@@ -164,7 +181,10 @@ static sim_answer step(check_player *p, const sim_event *e, const check_step *s)
       p->polls = 0;
       return SIM_YIELD;
     }
-    return p->sleepers && e->access->writes ? SIM_YIELD : SIM_GO_ON; /* it may wake somebody */
+    if (!e->access->writes)
+      return SIM_GO_ON;
+    wrote(p, &s->who);
+    return p->sleepers ? SIM_YIELD : SIM_GO_ON; /* it may wake somebody */
   case CHECK_WALK:
     return SIM_YIELD;
   default:
@@ -201,8 +221,10 @@ sim_answer check_player_event(check_player *p, const sim_event *e) {
   check_step s;
   if (p->plan.kind == CHECK_ORDER)
     return tell_search(p->plan.orders, e);
-  if (e->kind == SIM_EVENT_SLEEP)
+  if (e->kind == SIM_EVENT_SLEEP) {
     p->sleepers++;
+    slept(p, e);
+  }
   if (e->kind == SIM_EVENT_WAKE && p->sleepers)
     p->sleepers--;
   return check_record_step(p->record, p->check, e, &s) ? step(p, e, &s) : SIM_GO_ON;
