@@ -726,6 +726,7 @@ static void end(void *part) {
   race_pairs_free(r);
   race_blocks_free(r);
   race_shadow_free(&r->global);
+  race_joins_free(&r->joins);
   free(r);
 }
 
@@ -740,9 +741,9 @@ static sim_answer event(void *part, const sim_event *e) {
     if (e->kind == SIM_EVENT_LAUNCH_END || e->kind == SIM_EVENT_FAULT)
       race_pairs_flush(r);
   }
-  if (r->failed) {
+  if (r->failed || r->joins.failed) {
     check_unjudged(r->check, "out of memory: races were not all sought");
-    r->failed = false;
+    r->failed = r->joins.failed = false;
   }
   return SIM_GO_ON;
 }

@@ -48,8 +48,9 @@ extern const uint8_t race_clauses[RACE_N_READINGS];
 
 /* ------------------------------------------------------------------ clocks (race_clock.c)
  *
- * A clock is a sorted list of nodes with times: "all that this block (warp, lane) did up to then is known".
- * Finer nodes say more than the coarser ones above them. Clocks never change once made, and are shared.
+ * A clock is a set of nodes with times: "all that this block (warp, lane) did up to then is known". Finer
+ * nodes say more than the coarser ones above them. Clocks never change once made, and are shared, as are
+ * their parts.
  */
 typedef uint64_t race_node;
 #define RACE_WHOLE UINT32_MAX /* all warps of a block, all lanes of a warp */
@@ -68,21 +69,28 @@ typedef struct race_step {
 } race_step;
 
 typedef struct race_clock {
-  uint32_t refs, n;
-  race_step steps[];
+  uint32_t refs, n; /* n: steps in it */
+  uint32_t block;   /* of blocks that have all but their last `bits` bits in common with this one */
+  uint8_t bits;
 } race_clock;
 
 race_clock *race_clock_keep(race_clock *c); /* NULL is the empty clock */
 void race_clock_drop(race_clock *c);
-/* Both give up the caller's hold on `c`. Out of memory: as c was, and *failed is set. */
-race_clock *race_clock_add(race_clock *c, race_step s, bool *failed);
-race_clock *race_clock_join(race_clock *c, const race_clock *other, bool *failed);
+/* Joins of late. */
+typedef struct race_joins {
+  bool failed; /* memory ran out */
+  struct race_joined *done;
+} race_joins;
+void race_joins_free(race_joins *j);
+/* Both give up the caller's hold on `c`. Out of memory: as c was, and j->failed is set. */
+race_clock *race_clock_add(race_clock *c, race_step s, race_joins *j);
+race_clock *race_clock_join(race_clock *c, const race_clock *other, race_joins *j);
 /* The same again, if that was done to the same two just before: readings mostly agree, and share clocks. */
 typedef struct race_memo {
   const race_clock *c, *other;
   race_clock *result;
 } race_memo;
-race_clock *race_clock_join_like(race_clock *c, const race_clock *other, race_memo *m, bool *failed);
+race_clock *race_clock_join_like(race_clock *c, const race_clock *other, race_memo *m, race_joins *j);
 /* The time up to which a thread's past is known, and by which step; lane or warp may be RACE_WHOLE. */
 uint32_t race_clock_time(const race_clock *c, uint32_t block, uint32_t warp, uint32_t lane,
                          const race_step **by);
@@ -92,7 +100,7 @@ typedef struct race_known {
   race_clock *of[RACE_N_READINGS];
 } race_known;
 void race_known_drop(race_known *k); /* and empties it */
-void race_known_join(race_known *k, const race_known *other, bool *failed);
+void race_known_join(race_known *k, const race_known *other, race_joins *j);
 bool race_known_empty(const race_known *k);
 
 /* ------------------------------------------------------------------ records (race_shadow.c) */
@@ -359,6 +367,7 @@ typedef struct race {
   } insns[256];
   int64_t hints; /* see race_sync.c */
   uint64_t versions;
+  race_joins joins;
   race_clock *sc; /* of fence.sc, where they order */
 } race;
 

@@ -100,7 +100,7 @@ void race_mbarrier_event(race *r, const sim_event *e) {
     race_know(r, &o->arriving, object_node(home, o), o->phase + 1, site, warp * SIM_WARP + lane);
   }
   if (e->mbarrier.completes) {
-    race_known_join(&o->done, &o->arriving, &r->failed);
+    race_known_join(&o->done, &o->arriving, &r->joins);
     race_known_drop(&o->arriving);
     o->phase++;
   }

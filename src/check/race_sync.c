@@ -216,10 +216,10 @@ void race_know(race *r, race_known *k, race_node node, uint32_t time, check_site
   if (!time)
     return;
   one.of[0] = race_clock_add(NULL, (race_step){.node = node, .time = time, .via = via, .by = (uint16_t)by},
-                             &r->failed);
+                             &r->joins);
   for (int i = 1; i < RACE_N_READINGS; i++)
     one.of[i] = race_clock_keep(one.of[0]);
-  race_known_join(k, &one, &r->failed);
+  race_known_join(k, &one, &r->joins);
   race_known_drop(&one);
 }
 
@@ -237,10 +237,10 @@ static race_view *view_new(race *r, const race_block *b, const race_warp *w, con
                    .warp_base = w->base,
                    .site = site,
                    .epoch = b->epoch};
-  race_known_join(&v->known, &b->known, &r->failed);
-  race_known_join(&v->known, &w->known, &r->failed);
+  race_known_join(&v->known, &b->known, &r->joins);
+  race_known_join(&v->known, &w->known, &r->joins);
   if (l)
-    race_known_join(&v->known, &l->own, &r->failed);
+    race_known_join(&v->known, &l->own, &r->joins);
   return v;
 }
 
@@ -249,7 +249,7 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
                          check_site site) {
   race_known k = {0};
   uint32_t thread = warp * SIM_WARP + lane;
-  race_known_join(&k, &v->known, &r->failed);
+  race_known_join(&k, &v->known, &r->joins);
   race_know(r, &k, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), v->block_base, site, thread);
   race_know(r, &k, race_node_of(b->number, warp, RACE_WHOLE), v->warp_base, site, thread);
   race_know(r, &k, race_node_of(b->number, warp, lane), v->time, site, thread);
@@ -261,7 +261,7 @@ static race_known handed(race *r, const race_block *b, uint32_t warp, uint32_t l
                                            .via = site,
                                            .by = (uint16_t)thread,
                                            .epoch = v->epoch},
-                               &r->failed);
+                               &r->joins);
   return k;
 }
 
@@ -315,7 +315,7 @@ static void acquire_pending(race *r, race_block *b, race_lane *l, uint32_t level
     race_memo memo = {0};
     for (int i = 0; i < RACE_N_READINGS; i++) {
       race_clock **to = race_clauses[i] & RACE_IF_AFTER ? &b->known.of[i] : &l->own.of[i];
-      *to = race_clock_join_like(*to, l->pending[k].of[i], &memo, &r->failed);
+      *to = race_clock_join_like(*to, l->pending[k].of[i], &memo, &r->joins);
     }
     race_known_drop(&l->pending[k]);
   }
@@ -326,12 +326,12 @@ static void sc_fence(race *r, race_block *b, uint32_t warp, uint32_t lane, check
   race_lane *l = race_lane_at(r, &b->warps[warp], lane);
   if (!l)
     return;
-  l->own.of[RACE_REAL] = race_clock_join(l->own.of[RACE_REAL], r->sc, &r->failed);
+  l->own.of[RACE_REAL] = race_clock_join(l->own.of[RACE_REAL], r->sc, &r->joins);
   race_view *v = view_new(r, b, &b->warps[warp], l, site);
   if (!v)
     return;
   race_known k = handed(r, b, warp, lane, v, site);
-  r->sc = race_clock_join(r->sc, k.of[RACE_REAL], &r->failed);
+  r->sc = race_clock_join(r->sc, k.of[RACE_REAL], &r->joins);
   race_known_drop(&k);
   view_drop(v);
 }
@@ -366,11 +366,11 @@ static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32
                    race_known *to) {
   race_warp *w = &b->warps[warp];
   settle_lanes(r, b, warp, lanes);
-  race_known_join(to, &w->known, &r->failed);
+  race_known_join(to, &w->known, &r->joins);
   for (uint32_t left = lanes; left; left &= left - 1) {
     const race_lane *l = w->lanes[__builtin_ctz(left)];
     if (l)
-      race_known_join(to, &l->own, &r->failed);
+      race_known_join(to, &l->own, &r->joins);
   }
   uint32_t by = warp * SIM_WARP + (uint32_t)__builtin_ctz(lanes);
   if (lanes == w->exists) {
@@ -386,13 +386,13 @@ static void gather(race *r, race_block *b, uint32_t warp, uint32_t lanes, uint32
 static void learn(race *r, race_block *b, uint32_t warp, uint32_t lanes, const race_known *k) {
   race_warp *w = &b->warps[warp];
   if (lanes == w->live) {
-    race_known_join(&w->known, k, &r->failed);
+    race_known_join(&w->known, k, &r->joins);
     return;
   }
   for (uint32_t left = lanes; left; left &= left - 1) {
     race_lane *l = race_lane_at(r, w, (uint32_t)__builtin_ctz(left));
     if (l)
-      race_known_join(&l->own, k, &r->failed);
+      race_known_join(&l->own, k, &r->joins);
   }
 }
 
@@ -419,7 +419,7 @@ static void arrive(race *r, const sim_event *e) {
     return;
   }
   m->only_releases = true;
-  race_known_join(&m->known, &b->known, &r->failed);
+  race_known_join(&m->known, &b->known, &r->joins);
   race_know(r, &m->known, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
   gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &m->known);
   b->now++;
@@ -441,9 +441,9 @@ static void complete(race *r, const sim_event *e) {
     for (uint32_t w = 0; w < b->n_warps; w++) {
       race_warp *v = &b->warps[w];
       settle_lanes(r, b, w, v->live);
-      race_known_join(&b->known, &v->known, &r->failed);
+      race_known_join(&b->known, &v->known, &r->joins);
       for (uint32_t left = v->own; left; left &= left - 1)
-        race_known_join(&b->known, &v->lanes[__builtin_ctz(left)]->own, &r->failed);
+        race_known_join(&b->known, &v->lanes[__builtin_ctz(left)]->own, &r->joins);
       forget_own(v);
     }
     b->base = time;
@@ -452,7 +452,7 @@ static void complete(race *r, const sim_event *e) {
       if (m->arrived[w])
         gather(r, b, w, m->arrived[w], time, 0, &m->known);
     if (living) {
-      race_known_join(&b->known, &m->known, &r->failed);
+      race_known_join(&b->known, &m->known, &r->joins);
       for (uint32_t w = 0; w < b->n_warps; w++)
         forget_own(&b->warps[w]);
     } else {
@@ -486,7 +486,7 @@ static void warp_meets(race *r, const sim_event *e) {
     settle_lanes(r, b, e->who.warp, met);
     for (uint32_t left = w->own; left; left &= left - 1) {
       race_lane *l = w->lanes[__builtin_ctz(left)];
-      race_known_join(&w->known, &l->own, &r->failed);
+      race_known_join(&w->known, &l->own, &r->joins);
       race_known_drop(&l->own);
     }
     w->base = time;
@@ -545,7 +545,7 @@ static void cluster_barrier(race *r, const sim_event *e) {
     c->done = c->arriving;
     memset(&c->arriving, 0, sizeof c->arriving);
   } else if (e->kind == SIM_EVENT_ARRIVE && e->barrier.order != PTX_ORDER_RELAXED) {
-    race_known_join(&c->arriving, &b->known, &r->failed);
+    race_known_join(&c->arriving, &b->known, &r->joins);
     race_know(r, &c->arriving, race_node_of(b->number, RACE_WHOLE, RACE_WHOLE), b->base, 0, 0);
     gather(r, b, e->who.warp, e->who.lanes, b->now, 0, &c->arriving);
     b->now++;
@@ -627,7 +627,7 @@ static uint32_t head_at(const race_word *w, uint32_t block, uint32_t level) {
 
 static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, const race_known *k) {
   uint32_t at = head_at(w, block, level);
-  race_known_join(level == RACE_LEVEL_DEVICE ? &w->wide : &w->narrow, k, &r->failed);
+  race_known_join(level == RACE_LEVEL_DEVICE ? &w->wide : &w->narrow, k, &r->joins);
   if (w->n_heads >= HEADS && level == RACE_LEVEL_DEVICE)
     w->crowded = true;
   if (w->crowded && level == RACE_LEVEL_DEVICE)
@@ -641,7 +641,7 @@ static void head_add(race *r, race_word *w, uint32_t block, uint32_t level, cons
     w->heads[at] = (race_head){.block = block, .level = (uint8_t)level};
     w->n_heads++;
   }
-  race_known_join(&w->heads[at].known, k, &r->failed);
+  race_known_join(&w->heads[at].known, k, &r->joins);
 }
 
 /* One lane meets what was released at a word. */
@@ -663,7 +663,7 @@ static void take(const meeting *m, int reading, const race_clock *c, uint32_t ne
     to = &m->lane->pending[clauses & RACE_IF_SCOPED ? 0 : need].of[reading];
   else
     to = clauses & RACE_IF_AFTER ? &m->block->known.of[reading] : &m->lane->own.of[reading];
-  *to = race_clock_join_like(*to, c, memo, &m->race->failed);
+  *to = race_clock_join_like(*to, c, memo, &m->race->joins);
 }
 
 static void take_all(const meeting *m, const race_known *k, uint32_t need, bool only_scoped) {
@@ -727,7 +727,7 @@ static void take_heads(const meeting *m, const race_word *w, bool linked) {
     race_known_drop(&d->own);
   for (uint32_t i = head_at(w, m->block->number, 0); i < w->n_heads && w->heads[i].block == m->block->number;
        i++)
-    race_known_join(&d->own, &w->heads[i].known, &m->race->failed);
+    race_known_join(&d->own, &w->heads[i].known, &m->race->joins);
   for (uint32_t i = 0; m->block->launch.cluster[0] && i < w->n_heads; i++)
     if (w->heads[i].level >= RACE_LEVEL_CLUSTER &&
         race_reaches(m->race, m->block, RACE_LEVEL_CLUSTER, w->heads[i].block))
@@ -749,19 +749,19 @@ static void loosen(race *r, race_known *to, uint32_t block, uint32_t warp, uint3
                    .via = site,
                    .by = (uint16_t)(warp * SIM_WARP + lane),
                    .epoch = b ? b->epoch : 0};
-    race_clock *c = race_clock_add(to->of[k], s, &r->failed);
+    race_clock *c = race_clock_add(to->of[k], s, &r->joins);
     s.node = race_node_of(block, warp, RACE_WHOLE), s.time = v && v->base < time ? v->base : time;
     if (v && s.time)
-      c = race_clock_add(c, s, &r->failed);
+      c = race_clock_add(c, s, &r->joins);
     s.node = race_node_of(block, RACE_WHOLE, RACE_WHOLE);
     s.time = before || (b && b->base > time) ? time : b ? b->base : 0;
     if (s.time)
-      c = race_clock_add(c, s, &r->failed);
+      c = race_clock_add(c, s, &r->joins);
     if (b) {
-      c = race_clock_join(c, b->known.of[k], &r->failed);
-      c = race_clock_join(c, v->known.of[k], &r->failed);
+      c = race_clock_join(c, b->known.of[k], &r->joins);
+      c = race_clock_join(c, v->known.of[k], &r->joins);
       if (v->lanes[lane])
-        c = race_clock_join(c, v->lanes[lane]->own.of[k], &r->failed);
+        c = race_clock_join(c, v->lanes[lane]->own.of[k], &r->joins);
     }
     to->of[k] = c;
     r->hints -= c ? c->n : 1;
@@ -906,7 +906,7 @@ void race_release(race *r, race_block *b, uint32_t warp, uint32_t lane, race_kno
   const race_view *v = releases ? now : race_fence_of(w, lane, RACE_LEVEL_BLOCK);
   if (v) {
     race_known k = handed(r, b, warp, lane, v, site);
-    race_known_join(to, &k, &r->failed);
+    race_known_join(to, &k, &r->joins);
     race_known_drop(&k);
   }
   view_drop(now);
