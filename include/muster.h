@@ -75,6 +75,7 @@ typedef struct muster_device_info {
 } muster_device_info;
 #define MUSTER_DEVICE_INFO_INIT MUSTER_INIT(muster_device_info)
 
+/* What the device is. */
 MUSTER_API muster_result muster_device_get(const muster_device *device, muster_device_info *info);
 
 /* Waits until everything launched on the device has ended. MUSTER_ERROR_LAUNCH_FAILED: a launch did not end
@@ -94,8 +95,9 @@ typedef struct muster_profile {
 } muster_profile;
 #define MUSTER_PROFILE_INIT MUSTER_INIT(muster_profile)
 
+/* How many there are. */
 MUSTER_API size_t muster_profile_count(void);
-/* MUSTER_ERROR_ARGUMENT: no such index. */
+/* The one with that index. MUSTER_ERROR_ARGUMENT: there is none. */
 MUSTER_API muster_result muster_profile_get(size_t index, muster_profile *profile);
 
 /* ------------------------------------------------------------------ memory */
@@ -311,6 +313,7 @@ typedef struct muster_instruction {
 } muster_instruction;
 #define MUSTER_INSTRUCTION_INIT MUSTER_INIT(muster_instruction)
 
+/* Its rows, from 0 to muster_instruction_count() - 1. MUSTER_ERROR_ARGUMENT: no such index. */
 MUSTER_API size_t muster_instruction_count(void);
 MUSTER_API muster_result muster_instruction_get(size_t index, muster_instruction *instruction);
 

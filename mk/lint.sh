@@ -26,12 +26,14 @@ lint_docs() { # the generated documents are what their tables say
     write_document "$document" | cmp - "$document" || return 1
   done
 }
+lint_contracts() { sh mk/names.sh . "${CC:-cc}" >/dev/null; }
 
 run_lint() {
   lint "clang-format" lint_format
   lint "shellcheck" lint_shell
   lint "arrows between layers" lint_arrows
   lint "files under 1000 lines" lint_length
+  lint "every public declaration has its contract" lint_contracts
   lint "generated documents are current (./dev docs)" lint_docs
   return $lint_failed
 }

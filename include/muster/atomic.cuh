@@ -1,24 +1,26 @@
 // atomic.cuh: the complete set of atomic operations, for every element type, order and scope.
 //
-//   mu_<op>_<relaxed|acquire|release|acq_rel>_<block|cluster|device|system>_<elem>(address, operand)
+//   mu_<op>_<order>_<scope>_<elem>(address, operand)    returns the old value
+//   mu_red_<op>_<relaxed|release>_<scope>_<elem>(address, operand)    the same without it
+//   mu_cas_<order>_<scope>_<elem>(address, expected, desired)
+//   mu_update_<order>_<scope>_<elem>(address, function, context)    any function of the old value
 //
-// returns the old value; mu_red_<op>_<relaxed|release>_... is the same without it. What is one instruction
+// order: relaxed, acquire, release, acq_rel. scope: block, cluster, device, system. What is one instruction
 // comes from insn.cuh, all else from here, under the same names (atomic.def has the list):
 //
 //   add sub mul min max   u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64; add, sub also f16x2 bf16x2
-//   inc dec               u8 u16 u32 u64: old >= operand ? 0 : old + 1;  old == 0 || old > operand ? operand
-//   : old - 1 and or xor            u8 u16 u32 s32 u64 s64 exchange cas          all of them and ptr; b128
-//   from 9.0 on mu_update_<order>_<scope>_<elem>(address, function, context)   any function of the old value
+//   inc                   u8 u16 u32 u64: old >= operand ? 0 : old + 1
+//   dec                   u8 u16 u32 u64: old == 0 || old > operand ? operand : old - 1
+//   and or xor            u8 u16 u32 s32 u64 s64
+//   exchange cas          all of them and ptr; b128 from 9.0 on
 //
 // Callers     any thread, alone; the address may lie in global or shared memory, aligned to the element.
 // Order       as named. A loop that finds nothing to change (relaxed minimum or maximum) writes nothing.
 // Overflow    integers wrap. Half precision is computed in f32 and rounded to nearest even, subnormals kept.
 // NaN         min, max: an operand that is NaN changes nothing; -0 is below +0. f32, f64: the word itself
-// must not
-//             hold a NaN. cas and the loops compare bits, so a NaN cannot make them spin.
-// Undefined if 8- and 16-bit elements (8-bit only, from 7.0 on) are accessed by others with plain accesses in
-// the same
-//             aligned 32-bit word at the same time: they are made of operations on that word.
+//             must not hold a NaN. cas and the loops compare bits, so a NaN cannot make them spin.
+// Undefined   if 8- and 16-bit elements (8-bit only, from 7.0 on) are accessed by others with plain accesses
+//             in the same aligned 32-bit word at the same time: they are made of operations on that word.
 // Cost        one instruction, or a loop of loads and compare-and-swaps whose length grows with contention.
 #ifndef MUSTER_ATOMIC_CUH
 #define MUSTER_ATOMIC_CUH
@@ -28,10 +30,10 @@
 #if MU_DEVICE
 
 // Where an element of 8 or 16 bits lies: its word, and how far up in it.
-MU_FN mu_u32 *mu_word_around(const void *address) {
+MU_OWN mu_u32 *mu_word_around(const void *address) {
   return (mu_u32 *)((mu_u64)address & ~3ull);
 }
-MU_FN mu_u32 mu_shift_of(const void *address) {
+MU_OWN mu_u32 mu_shift_of(const void *address) {
   return (mu_u32)((mu_u64)address & 3) * 8;
 }
 

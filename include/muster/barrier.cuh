@@ -23,10 +23,9 @@
 //             host has proven to fit. No wait lasts longer than the deadline.
 // Returns     MU_OK, or why not (types.h), the same in all threads of the block. After anything but MU_OK the
 //             group is of no use in this launch: leave.
-// Undefined if two launches use one workspace at the same time (noticed in most cases: MU_FOREIGN).
+// Undefined   if two launches use one workspace at the same time (noticed in most cases: MU_FOREIGN).
 // Cost        one atomic a block; a release fence, the way to the second-level cache and back.
-// bench/README.md has
-//             the times.
+//             bench/README.md has the times.
 // Checked     barrier-uneven, deadlock-spin, deadlock-residency
 #ifndef MUSTER_BARRIER_CUH
 #define MUSTER_BARRIER_CUH
@@ -35,7 +34,7 @@
 
 #if MU_DEVICE
 
-// Ten seconds: far above any honest wait, far below a person's patience.
+// MU_TIMEOUT_NS: ten seconds, far above any honest wait, far below a person's patience.
 #define MU_TIMEOUT_NS 10000000000ull
 
 // A block's hold on its group's barrier. Its fields are not for users, but timeout_ns, which may be set at
@@ -82,6 +81,7 @@ typedef struct {
   mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
 } mu_tuning;
 
+// The row of tuning.def for a group of so many blocks in a grid of so many.
 MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
   mu_tuning t;
   t.near = mu_block() & 1;
@@ -101,54 +101,54 @@ MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
 }
 
 // The block's own barriers, whole or a part of it.
-MU_FN void mu_barrier_converge(const mu_barrier *b) {
+MU_OWN void mu_barrier_converge(const mu_barrier *b) {
   if (b->part)
     mu_bar_sync_part(b->part, b->part_threads);
   else
     mu_bar_sync();
 }
-MU_FN mu_u32 mu_barrier_converge_or(const mu_barrier *b, mu_u32 predicate) {
+MU_OWN mu_u32 mu_barrier_converge_or(const mu_barrier *b, mu_u32 predicate) {
   return b->part ? mu_bar_or_part(predicate, b->part, b->part_threads) : mu_bar_or(predicate);
 }
 // The part's last error, in shared memory, so that its threads learn of it without a vote, which costs 20 ns,
 // and for nothing where the caller does not ask: the load of a result that nobody uses is not made.
-MU_FN mu_u32 *mu_barrier_errors(void) {
+MU_OWN mu_u32 *mu_barrier_errors(void) {
   MU_SHARED mu_u32 errors[16]; // by number of the part
   return (mu_u32 *)errors;
 }
-MU_FN void mu_barrier_tell(const mu_barrier *b, mu_status status) {
+MU_OWN void mu_barrier_tell(const mu_barrier *b, mu_status status) {
   if (status)
     mu_barrier_errors()[b->part] = status;
 }
 // STATUS of whichever thread has one, in all of them; converges.
-MU_FN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
+MU_OWN mu_status mu_barrier_finish(const mu_barrier *b, mu_status status) {
   mu_barrier_tell(b, status);
   mu_barrier_converge(b);
   return mu_barrier_errors()[b->part];
 }
 
-MU_FN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
+MU_OWN mu_u64 mu_barrier_load(const mu_barrier *b, const mu_u64 *word) {
   return b->system ? mu_global_load_relaxed_system_u64(word) : mu_global_load_relaxed_device_u64(word);
 }
-MU_FN mu_u64 mu_barrier_load_acquire(const mu_barrier *b, const mu_u64 *word) {
+MU_OWN mu_u64 mu_barrier_load_acquire(const mu_barrier *b, const mu_u64 *word) {
   return b->system ? mu_global_load_acquire_system_u64(word) : mu_global_load_acquire_device_u64(word);
 }
-MU_FN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 value) {
+MU_OWN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 value) {
   if (b->system)
     mu_global_red_add_release_system_u64(word, value);
   else
     mu_global_red_add_release_device_u64(word, value);
 }
-MU_FN mu_u64 *mu_slot_members(mu_slot *slot) {
+MU_OWN mu_u64 *mu_slot_members(mu_slot *slot) {
   return (mu_u64 *)(slot + 1);
 }
 // The cells of a turn: low halves of all members, then high halves.
-MU_FN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
+MU_OWN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
   return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
 }
 
 // Marks the group as lost, for everybody: in every word that anybody may look at.
-MU_FN void mu_barrier_mark(mu_barrier *b) {
+MU_OWN void mu_barrier_mark(mu_barrier *b) {
   MU_ROLLED for (mu_u32 line = 0; line < MU_LINES; line++)
       mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
 }
@@ -157,7 +157,7 @@ MU_FN void mu_barrier_mark(mu_barrier *b) {
 // first block of a launch can say, the one that writes the nonce; and it says so of counts it read before,
 // when no other could have arrived. (A branch on what was read stands between.) So nobody waits for anybody
 // here.
-MU_FN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
+MU_OWN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   mu_slot *slot = b->slot;
   mu_u64 mine = MU_SLOT_MAGIC | (mu_u64)b->blocks << 32, poison = 0;
   mu_u64 owner = mu_global_load_relaxed_system_u64(&slot->owner);
@@ -235,6 +235,8 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   return mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
 }
 
+// The same as everybody needs it: the arrangement of tuning.def, the hardware's number of the launch, all
+// threads of the block.
 MU_FN mu_status mu_barrier_open(mu_barrier *b, void *workspace, const mu_group *g) {
   mu_tuning t = mu_tuning_for(g->blocks, mu_grid_blocks());
   mu_u64 nonce = g->devices > 1 ? 1 : mu_grid_nonce() | MU_POISON;
@@ -251,7 +253,7 @@ MU_FN mu_status mu_barrier_open_part(mu_barrier *b, void *workspace, const mu_gr
 }
 
 // The threads that look, lanes 0 to shards - 1, decide together.
-MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
+MU_OWN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
   mu_u32 all;
   if (b->shards == 1)
     return predicate;
@@ -263,18 +265,18 @@ MU_FN mu_u32 mu_barrier_all(const mu_barrier *b, mu_u32 predicate) {
 }
 
 // A member's word: launch and epoch, so that a word of an earlier launch is no sign of life.
-MU_FN mu_u64 mu_barrier_sign(const mu_barrier *b) {
+MU_OWN mu_u64 mu_barrier_sign(const mu_barrier *b) {
   return (b->nonce & 0x7fff) << 48 | b->epoch;
 }
 // Writes it. Not at every arrival, where it would make the next release slower, but when
 // waiting gets long, when leaving with an error, and when an arrival is followed by other work.
-MU_FN void mu_barrier_show(const mu_barrier *b) {
+MU_OWN void mu_barrier_show(const mu_barrier *b) {
   if (b->lane == 0)
     mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b));
 }
 
 // Marks, finds out who is missing, and says so in the slot.
-MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
+MU_OWN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_slot *slot = b->slot;
   mu_u32 missing = 0, first = MU_NOBODY;
   mu_barrier_mark(b);
@@ -296,7 +298,7 @@ MU_FN void mu_barrier_poison(mu_barrier *b, mu_status why) {
 }
 
 // The word of a member that dropped says how often it has arrived in `counts`; it never will again.
-MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
+MU_OWN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
   MU_ROLLED for (mu_u32 i = 0; i < b->blocks; i++) {
@@ -318,7 +320,7 @@ MU_FN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
 // others of the multiprocessor go first, and a CPU device lets those run for whom we wait), show itself,
 // learn who has left, whether the slot is still ours, and whether its time is up. Returns why to stop, or
 // MU_OK to look again.
-MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
+MU_OWN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   mu_rest_ns(500);
   mu_barrier_show(b);
   mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
@@ -332,7 +334,7 @@ MU_FN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
 
 // The wait for `counts` has to stop, unless the last arrival comes just now: then it finds no poison, or the
 // poison finds it.
-MU_FN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
+MU_OWN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
   mu_u32 lost = 0;
   mu_u64 seen = mu_barrier_load(b, b->look);
   while (seen < b->target && !lost) {
@@ -350,14 +352,14 @@ MU_FN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
 // A little rest before the first look, unless the last waits were long: then the others do not come at the
 // same time, and this block may be the last. (An empty loop would be dropped, so it is the clock that is
 // read.)
-MU_FN void mu_barrier_pause(const mu_barrier *b) {
+MU_OWN void mu_barrier_pause(const mu_barrier *b) {
   if (b->pause && b->brief >= MU_BRIEF_ENOUGH) {
     mu_u32 start = mu_cycles();
     while (mu_cycles() - start < b->pause) {
     }
   }
 }
-MU_FN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
+MU_OWN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
   b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief + 1;
 }
 
@@ -392,7 +394,7 @@ MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
   return count;
 }
 
-MU_FN void mu_barrier_count(mu_barrier *b, mu_count count) {
+MU_OWN void mu_barrier_count(mu_barrier *b, mu_count count) {
   b->target = count.target;
   b->drops = count.drops;
   b->step = count.step;
@@ -404,7 +406,7 @@ MU_FN void mu_barrier_count(mu_barrier *b, mu_count count) {
 // succeeds; its value is not waited for. Poison is the top bit, so it ends the wait too. What stands between
 // the look that succeeds and the block's closing barrier is waited for by all blocks in every barrier: so
 // errors are told here, and nothing is returned.
-MU_FN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
+MU_OWN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
   mu_u64 seen;
   mu_u32 looks = 0;
   MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
@@ -428,7 +430,7 @@ complete:
 }
 
 // Converges, then says in every copy that this block has come.
-MU_FN void mu_barrier_announce(mu_barrier *b) {
+MU_OWN void mu_barrier_announce(mu_barrier *b) {
   b->epoch++;
   b->target += b->step;
   mu_barrier_converge(b);
@@ -617,7 +619,7 @@ MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu
 
 // The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. ALONE as in
 // mu_barrier_watch.
-MU_FN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 alone) {
+MU_OWN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 alone) {
   mu_u64 mine = (mu_u64)value << 32 | 1, seen;
   mu_u32 looks = 0;
   if (alone || b->lane == 0) {
@@ -678,7 +680,7 @@ MU_COLD mu_status mu_barrier_open_sums(mu_slot *slot, mu_u64 nonce, mu_u32 block
 // A meeting that brings the sum of one number a block: the number is the high half of the arrival, so it
 // costs nothing. Such arrivals have words of their own, which take turns, so that a block that is ahead
 // cannot spoil the sum of one that still reads it.
-MU_FN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 ordered) {
+MU_OWN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32 ordered) {
   MU_SHARED mu_u32 sums[16]; // by number of the part
   *sum = 0;
   if (b->hardware)

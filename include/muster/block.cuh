@@ -1,29 +1,28 @@
 // block.cuh: cooperation of the threads of a block: barriers of all or of some warps, votes, broadcast,
 // reductions, scans. Blocks of any shape and any number of threads.
 //
-//   mu_block_sync()                          all threads
-//   mu_block_sync_or, _and, _count(predicate)   the same with a vote, for no more time
-//   mu_block_sync_part(id, threads)          the warps that use barrier `id` (1 to 15): `threads` of them in
-//   all, a
-//                                            multiple of 32
-//   mu_block_arrive_part(id, threads)        does not wait: for producers; consumers call mu_block_sync_part
-//   mu_block_broadcast_<elem>(value, thread)    of the thread with that number
-//   mu_block_reduce_<op>_<elem>(value)       in every thread; the same bits in every thread and every run
-//   mu_block_scan_incl_<op>_<elem>(value)    over threads 0 to mine, in the order of mu_thread()
-//   mu_block_scan_excl_<op>_<elem>(value, first)   of `first` and threads 0 to mine - 1
+//   mu_block_sync()                                 all threads
+//   mu_block_sync_<or|and|count>(predicate)         the same with a vote, for no more time
+//   mu_block_sync_part(id, threads)                 the warps that use barrier `id` (1 to 15): `threads` of
+//                                                   them in all, a multiple of 32
+//   mu_block_arrive_part(id, threads)               does not wait: for producers; consumers call
+//                                                   mu_block_sync_part
+//   mu_block_broadcast_<elem>(value, thread)        of the thread with that number
+//   mu_block_reduce_<op>_<elem>(value)              in every thread; the same bits in every thread and run
+//   mu_block_scan_incl_<op>_<elem>(value)           over threads 0 to mine, in the order of mu_thread()
+//   mu_block_scan_excl_<op>_<elem>(value, first)    of `first` and threads 0 to mine - 1
 //
 // op and elem as in warp.cuh, 32 and 64 bits. A last tile that is not full: give the threads beyond its end
 // the operation's neutral element, all of them have to call.
 //
 // Callers     all threads of the block (of the part), never inside a branch that some of them do not take.
 // Order       every function is at least one barrier: what was written before in global or shared memory is
-// seen
-//             after by all threads of the block; an arrival only releases.
+//             seen after by all threads of the block; an arrival only releases.
 // Storage     8 bytes of static shared memory a warp, for all functions of one type together.
-// Undefined if a part's barrier is used by other warps at the same time, or by one warp twice before all have
-// come. Cost        a barrier 15 ns for 256 threads on an H200, 39 for 1,024; reduction and scan two of them
-// and the
-//             warp's own.
+// Undefined   if a part's barrier is used by other warps at the same time, or by one warp twice before all
+//             have come.
+// Cost        a barrier 15 ns for 256 threads on an H200, 39 for 1,024; reduction and scan two of them and
+//             the warp's own.
 // Checked     barrier-divergence, barrier-count, barrier-exited
 #ifndef MUSTER_BLOCK_CUH
 #define MUSTER_BLOCK_CUH
@@ -53,7 +52,7 @@ MU_FN void mu_block_arrive_part(mu_u32 id, mu_u32 threads) {
 
 // A word a warp, for the values that go from warp to warp. Its first barrier lets the last use of it end, its
 // second shows the values.
-MU_FN mu_u64 *mu_block_words(void) {
+MU_OWN mu_u64 *mu_block_words(void) {
   MU_SHARED mu_u64 words[32];
   return (mu_u64 *)words;
 }

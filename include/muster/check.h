@@ -36,6 +36,8 @@ typedef struct muster_rule_row {
   muster_severity severity; /* unless a finding says otherwise */
   const char *what;
 } muster_rule_row;
+
+/* The row of a rule, one below MUSTER_RULES. */
 const muster_rule_row *muster_rule_get(muster_rule r);
 /* MUSTER_RULES: there is none of that id. */
 muster_rule muster_rule_find(const char *id);
@@ -138,6 +140,7 @@ char *muster_finding_line(const muster_finding *f);
 
 typedef struct muster_report muster_report;
 
+/* An empty report. NULL: memory ran out. */
 muster_report *muster_report_new(void);
 void muster_report_free(muster_report *r); /* NULL is fine */
 
@@ -170,8 +173,10 @@ typedef enum muster_verdict {
   MUSTER_INCONCLUSIVE, /* something could not be judged, or nothing was launched */
   MUSTER_FAILED        /* the program did not end with 0 */
 } muster_verdict;
+
+/* What the report says as a whole, by what it holds now. */
 muster_verdict muster_report_verdict(const muster_report *r);
-const char *muster_verdict_name(muster_verdict v);
+const char *muster_verdict_name(muster_verdict v); /* "clean" */
 
 typedef struct muster_format_options {
   bool colour, quiet; /* quiet: no notes */

@@ -1,18 +1,23 @@
 // device.cuh: which compiler, which architecture, which language: the only place that asks.
 //
-//   MU_DEVICE   1 where device code is compiled or at least parsed; 0 for a plain host compiler, which
-//               then sees the types only
-//   MU_ARCH     compute capability times 10 (750, 900, ...). In the host pass of nvcc and clang, whose
-//               output holds no device code, the highest
-//   MU_PTX      version of the PTX language the compiler writes, times 10; set it by hand for a clang that
-//               is told another one (-Xclang -target-feature -Xclang +ptx84: -DMU_PTX=84)
-//   MU_FN       in front of every function of these headers
-//   MU_KERNEL   in front of a kernel's name; behind it MU_BOUNDS(threads, blocks): it is launched with at
-//   most so
-//               many threads a block, of which so many blocks shall fit a multiprocessor
-//   MU_SHARED   in front of a variable in shared memory; MU_SHARED_DYNAMIC of the array whose size the launch
-//   says MU_HAS_x    1 where instruction x exists; where it does not, either a fall-back with the same name
-//               stands in its place, or the name is not declared and its use does not compile
+//   MU_DEVICE          1 where device code is compiled or at least parsed; 0 for a plain host compiler, which
+//                      then sees the types only
+//   MU_ARCH            compute capability times 10 (750, 900, ...). In the host pass of nvcc and clang, whose
+//                      output holds no device code, the highest
+//   MU_PTX             version of the PTX language the compiler writes, times 10; set it by hand for a clang
+//                      that is told another one (-Xclang -target-feature -Xclang +ptx84: -DMU_PTX=84)
+//   MU_FN              in front of every function of these headers, and of yours if you like
+//   MU_KERNEL          in front of a kernel's name; it returns void and keeps its name
+//   MU_BOUNDS          MU_BOUNDS(threads, blocks) behind it: it is launched with at most so many threads a
+//                      block, of which so many blocks shall fit a multiprocessor
+//   MU_SHARED          in front of a variable in shared memory
+//   MU_SHARED_DYNAMIC  of the array whose size the launch says
+//   MU_HAS_<x>         1 where instruction x exists; where it does not, either a fall-back with the same name
+//                      stands in its place, or the name is not declared and its use does not compile
+//   MU_ROLLED          in front of a loop that is not worth unrolling
+//   MU_ASM             the compiler's word for inline PTX
+//
+// What MU_OWN or MU_COLD stands in front of is these headers' own, not for users.
 //
 // Compilers: nvcc (C++14 on), NVRTC, clang as CUDA with and without CUDA headers, clang as plain C11 for
 // nvptx64. No CUDA header is needed.
@@ -97,7 +102,12 @@
 #define MU_HAS_B128 (MU_ARCH >= 700 && MU_PTX >= 84)        // ordered 16-byte loads and stores
 #define MU_HAS_B128_ATOMIC (MU_ARCH >= 900 && MU_PTX >= 84) // 16-byte exchange and compare-and-swap
 
-// MU_COLD is in front of a function for what seldom happens. It is called: code that is jumped over costs the
+// In front of a function that users do not call. (Set by hand, as MU_FN: mk/names.sh tells the two apart.)
+#ifndef MU_OWN
+#define MU_OWN MU_FN
+#endif
+
+// MU_COLD is in front of one for what seldom happens. It is called: code that is jumped over costs the
 // common way some 50 ns a barrier, since instructions then come from farther away.
 #define MU_SELDOM(condition) __builtin_expect(!!(condition), 0)
 

@@ -3,25 +3,26 @@
 // A group is a value that every thread computes for itself; making one costs a few instructions, touches no
 // memory and synchronises nothing. Barriers (barrier.cuh) and collectives (collect.cuh) take it.
 //
-//   mu_group_grid()          every block of the grid
-//   mu_group_x() _y() _z()   blocks that differ in that dimension only: a row, a column, a pillar
-//   mu_group_xy() _xz() _yz()  blocks that differ in those two: a plane
-//   mu_group_chunk(n)        blocks 0..n-1, n..2n-1, ... in linear order; the last chunk may be smaller
-//   mu_group_stride(s)       blocks i, i+s, i+2s, ...
-//   mu_group_range(first, n, index)   blocks first..first+n-1
-//   mu_group_list(list, n, index)     the blocks whose linear numbers stand in list[0..n-1]
-//   mu_group_cluster()       the hardware cluster; before 9.0, or without one, this block alone
-//   mu_group_cluster_of(n)   the same where the launch has clusters of n blocks, else a chunk of n: one
-//                            source for every GPU
-//   mu_group_split(g, n)     sub-groups of n of a group's members, in rank order
-//   mu_group_devices(g, device, devices)  the members of equal groups on several GPUs
+//   mu_group_grid()                    every block of the grid
+//   mu_group_<x|y|z>()                 blocks that differ in that dimension only: a row, a column, a pillar
+//   mu_group_<xy|xz|yz>()              blocks that differ in those two: a plane
+//   mu_group_chunk(n)                  blocks 0..n-1, n..2n-1, ... in linear order; the last may be smaller
+//   mu_group_stride(s)                 blocks i, i+s, i+2s, ...
+//   mu_group_range(first, n, index)    blocks first..first+n-1
+//   mu_group_list(list, n, index)      the blocks whose linear numbers stand in list[0..n-1]
+//   mu_group_cluster()                 the hardware cluster; before 9.0, or without one, this block alone
+//   mu_group_cluster_of(n)             the same where the launch has clusters of n blocks, else a chunk of n:
+//                                      one source for every GPU
+//   mu_group_split(g, n)               sub-groups of n of a group's members, in rank order
+//   mu_group_devices(g, device, devices)   the members of equal groups on several GPUs
+//   mu_group_member(g, rank)           the linear number of the block that has this rank
 //
 // Several groups of one kind have an `index` each, 0 to `groups`-1: barriers find their slot of the workspace
 // by it. For range and list the caller numbers them, each number once for the whole workspace.
 //
 // Callers     any thread; all threads of a block must make the same group.
 // Returns     a group with rank MU_NOBODY where the calling block is not in the range or list.
-// Undefined if the grid has 2^32 blocks or more; a list names a block twice.
+// Undefined   if the grid has 2^32 blocks or more; a list names a block twice.
 // Cost        some ten instructions; a list is searched: n loads.
 #ifndef MUSTER_GROUP_CUH
 #define MUSTER_GROUP_CUH
@@ -32,6 +33,7 @@
 
 #define MU_NOBODY 0xffffffffu
 
+// A group as this block sees it: for reading; the functions below make one.
 typedef struct {
   mu_u32 rank;     // of this block, 0 to blocks - 1
   mu_u32 blocks;   // how many take part
@@ -45,7 +47,7 @@ typedef struct {
 } mu_group;
 
 // Contract: the head of this file.
-MU_FN mu_group mu_group_make(mu_u32 rank, mu_u32 blocks, mu_u32 index, mu_u32 first, mu_u32 step) {
+MU_OWN mu_group mu_group_make(mu_u32 rank, mu_u32 blocks, mu_u32 index, mu_u32 first, mu_u32 step) {
   mu_group g;
   g.rank = rank;
   g.blocks = g.largest = g.inner = blocks;

@@ -6,15 +6,31 @@
 //
 //   mu_load_<relaxed|acquire>_<scope>_<elem>(address)
 //   mu_store_<relaxed|release>_<scope>_<elem>(address, value)
-//   mu_<op>_<order>_<scope>_<elem>(address, operand)       read, change, write; returns the old value
-//   mu_red_<op>_<relaxed|release>_<scope>_<elem>(address, operand)  the same, nothing returned: the
-//                                                          cheapest way to signal
-//   mu_exchange_..., mu_cas_...(address, expected, desired) returns the old value
+//   mu_<op>_<order>_<scope>_<elem>(address, operand)    read, change, write; returns the old value
+//   mu_red_<op>_<relaxed|release>_<scope>_<elem>(address, operand)
+//                                                       the same without it: the cheapest signal
+//   mu_exchange_<order>_<scope>_<elem>(address, value)  returns the old value
+//   mu_cas_<order>_<scope>_<elem>(address, expected, desired)   the same
 //   mu_fence_<acq_rel|sc>_<scope>()
 //
-// Names that begin with mu_global_ or mu_shared_ (mu_global_load_..., mu_shared_add_...) are for addresses
-// that are known to lie there, and shorter; all others take any address. Scopes: block, cluster, device,
-// system. Orders of read-modify-writes: relaxed, acquire, release, acq_rel.
+//   mu_global_<load|store|op|exchange|cas|red_op>_<order>_<scope>_<elem>
+//   mu_shared_<load|store|op|exchange|cas|red_op>_<order>_<scope>_<elem>
+//                                                       for addresses that are known to lie there: shorter
+//                                                       instructions. All others take any address
+//
+//   mu_<thread|block_threads|block|grid_blocks>_<d>()   coordinates and extents, d one of x y z
+//   mu_cluster_block_<d>(), mu_cluster_blocks_<d>(), mu_cluster_<d>(), mu_grid_clusters_<d>(),
+//   mu_cluster_rank(), mu_cluster_blocks()              the same for hardware clusters, from 9.0 on
+//   mu_lane(), mu_lanes_below()                         in the warp; the mask of the lanes below
+//   mu_grid_nonce()                                     the hardware's number of the launch
+//   mu_grid_thread_<d>(), mu_grid_threads_<d>()         in the whole grid; 64 bits
+//   mu_bar_<or|and>(predicate), mu_bar_<or|and>_part(predicate, id, threads)
+//                                                       a barrier of the block with a vote
+//   mu_cluster_<arrive|arrive_relaxed|wait>()           barrier of a hardware cluster, by all its threads
+//   mu_<f16|bf16|f16x2|bf16x2>_of_bits(bits)
+//
+// op: add min max and or xor inc dec, where PTX has them for the type (atomic.cuh has the rest). order:
+// relaxed, acquire, release, acq_rel. scope: block, cluster, device, system. elem: as in types.h.
 //
 // Callers     any thread, alone. Addresses are aligned to the element.
 // Order       as named, in PTX's memory consistency model; a relaxed access is strong (morally strong with
@@ -122,11 +138,12 @@ MU_OF_BITS(bf16x2, mu_u32)
 #define MU_ADDRESS_(address) (address)
 #define MU_ADDRESS_global_(address) mu_to_global(address)
 #define MU_ADDRESS_shared_(address) mu_to_shared(address)
-MU_FN mu_u64 mu_to_global(const void *address) {
+MU_OWN mu_u64 mu_to_global(const void *address) {
   mu_u64 inside;
   MU_ASM("cvta.to.global.u64 %0, %1;" : "=l"(inside) : "l"(address));
   return inside;
 }
+// A generic address as one in shared memory.
 MU_FN mu_u64 mu_to_shared(const void *address) {
   mu_u64 inside;
   MU_ASM("cvta.to.shared.u64 %0, %1;" : "=l"(inside) : "l"(address));
@@ -245,15 +262,15 @@ MU_EACH_ATOM(MU_EXCHANGE_B128, )
 MU_EACH_ATOM(MU_CAS_B128, )
 #endif
 
-// 16 bytes of memory that nobody writes during the launch, 16-byte aligned: no order, and the compiler may
-// move it.
+// Reads 16 bytes of memory that nobody writes during the launch, 16-byte aligned: no order, and the compiler
+// may move it.
 MU_FN mu_b128 mu_global_read_b128(const void *address) {
   mu_b128 value;
   MU_ASM volatile("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(value.low),
                   "=l"(value.high) : "l"(mu_to_global(address)));
   return value;
 }
-// mu_shared_red_add_relaxed_block_u32 of the address that mu_to_shared gave, as 32 bits: half the work of
+// mu_shared_red_add_relaxed_block_u32 at the address that mu_to_shared gave, as 32 bits: half the work of
 // computing it, for inner loops. The second form adds where `condition` is not 0, without a branch.
 MU_FN void mu_shared_at_red_add_relaxed_block_u32(mu_u32 at, mu_u32 operand) {
   MU_ASM volatile(MU_PTX_ATOM_relaxed("red", block) ".shared.add.u32 [%0], %1;" ::"r"(at),
@@ -274,6 +291,7 @@ MU_FN void mu_global_write_b128(void *address, mu_b128 value) {
 MU_FN void mu_bar_sync(void) {
   MU_ASM volatile("bar.sync 0;" :: : "memory");
 }
+// Named barrier `id` (1 to 15) by `threads` threads of the block, a multiple of 32; the second does not wait.
 MU_FN void mu_bar_sync_part(mu_u32 id, mu_u32 threads) {
   MU_ASM volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -296,6 +314,7 @@ MU_FN void mu_bar_arrive_part(mu_u32 id, mu_u32 threads) {
   }
 MU_BAR_RED(or)
 MU_BAR_RED(and)
+// A barrier of the block that counts the threads with a predicate.
 MU_FN mu_u32 mu_bar_count(mu_u32 predicate) {
   mu_u32 result;
   MU_ASM volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 0, p;}" : "=r"(result) : "r"(
@@ -367,6 +386,7 @@ MU_FN mu_u32 mu_grid_blocks(void) {
 MU_GRID_PLACE(x)
 MU_GRID_PLACE(y)
 MU_GRID_PLACE(z)
+// In the whole grid, all dimensions in one number.
 MU_FN mu_u64 mu_grid_thread(void) {
   return (mu_u64)mu_block() * mu_block_threads() + mu_thread();
 }
@@ -375,7 +395,8 @@ MU_FN mu_u64 mu_grid_threads(void) {
 }
 
 // Loops in which the grid's threads share the elements, any number of them, neighbours to neighbours:
-//   MU_FOR_GRID(i, n) y[i] = x[i];      MU_FOR_GRID_2(x, y, width, height) ...
+//   MU_FOR_GRID(i, n) y[i] = x[i];
+//   MU_FOR_GRID_2(x, y, width, height) ...      MU_FOR_GRID_3(x, y, z, width, height, depth) ...
 #define MU_FOR_GRID(i, n) \
   for (mu_u64 i = mu_grid_thread(), i##_end = (n); i < i##_end; i += mu_grid_threads())
 #define MU_FOR_GRID_D(i, d, n) \
@@ -383,7 +404,7 @@ MU_FN mu_u64 mu_grid_threads(void) {
 #define MU_FOR_GRID_2(x, y, nx, ny) MU_FOR_GRID_D(y, y, ny) MU_FOR_GRID_D(x, x, nx)
 #define MU_FOR_GRID_3(x, y, z, nx, ny, nz) \
   MU_FOR_GRID_D(z, z, nz) MU_FOR_GRID_D(y, y, ny) MU_FOR_GRID_D(x, x, nx)
-// The same by the threads of one block.
+// The same by the threads of one block: MU_FOR_BLOCK(i, n).
 #define MU_FOR_BLOCK(i, n) for (mu_u32 i = mu_thread(), i##_end = (n); i < i##_end; i += mu_block_threads())
 
 #endif

@@ -99,7 +99,7 @@ typedef struct {
 MU_STATIC_ASSERT(sizeof(mu_line) == MU_LINE_BYTES, "a line");
 MU_STATIC_ASSERT(sizeof(mu_slot) % MU_LINE_BYTES == 0, "a slot begins and ends on a line");
 
-// Bytes of a slot for groups of at most BLOCKS blocks.
+// MU_SLOT_BYTES(blocks): bytes of a slot for groups of at most so many blocks.
 #define MU_SLOT_BYTES(blocks)                                                                     \
   ((sizeof(mu_slot) + 8 * MU_SLOT_WORDS * (mu_u64)(blocks) + MU_LINE_BYTES - 1) / MU_LINE_BYTES * \
    MU_LINE_BYTES)

@@ -1,10 +1,14 @@
 // value.cuh: operations on values: half precision without a CUDA header, bits of floats, and the operations
-// that reductions, scans and atomic loops share: mu_pure_<op>_<elem>(a, b) for add sub mul min max (all
-// elements), and or xor (integers), inc dec (unsigned, as the atomics of these names: a is the old value).
+// that reductions, scans and atomic loops share.
+//
+//   mu_pure_<op>_<elem>(a, b)   op: add sub mul min max (all elements), and or xor (integers), inc dec
+//                               (unsigned, as the atomics of these names: a is the old value), exchange (b)
+//   mu_same_<elem>(a, b)        whether a and b are the same bits
 //
 // Callers     any thread. No memory, no order.
 // Overflow    integers wrap. Half precision is computed in f32 and rounded to nearest even, which is exact
-// rounding. NaN         min, max: the other operand, if that is none. -0 is below +0.
+//             rounding.
+// NaN         min, max: the other operand, if that is none. -0 is below +0.
 #ifndef MUSTER_VALUE_CUH
 #define MUSTER_VALUE_CUH
 
@@ -56,6 +60,7 @@ MU_FN mu_bf16 mu_bf16_of_f32(mu_f32 value) {
     return mu_bf16_of_bits((mu_u16)(bits >> 16 | 0x40));
   return mu_bf16_of_bits((mu_u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
 }
+// The elements of a pair, and a pair of them.
 MU_FN mu_f16 mu_f16_low(mu_f16x2 pair) {
   return mu_f16_of_bits((mu_u16)pair.bits);
 }

@@ -9,25 +9,26 @@
 //   mu_tile_here()        the lanes that execute this now; needs no agreement, promises no particular set
 //   mu_tile_mask(mask)    these lanes
 //
-//   mu_tile_sync          memory: what a lane wrote before is seen by the others after
-//   mu_tile_any _all _ballot _count        votes; a ballot is a lane mask
-//   mu_tile_match_u32 _u64                 which lanes of the tile have my value, as a mask
-//   mu_tile_shuffle_<elem>(t, value, rank)       the value of the lane with that rank (modulo the size)
-//   mu_tile_shuffle_xor_<elem>(t, value, bits)   of rank ^ bits; own value where there is none
-//   mu_tile_shuffle_up_, _down_<elem>(t, value, delta)   of rank - delta, rank + delta; own where there is
-//   none mu_tile_reduce_<op>_<elem>             in every lane; the same bits in every lane and every run
-//   mu_tile_scan_incl_<op>_<elem>(t, v)    over ranks 0 to mine
-//   mu_tile_scan_excl_<op>_<elem>(t, v, first)   of `first` and ranks 0 to mine - 1
-//   mu_aggregate_...                       atomics of many lanes as one; see there
+//   mu_tile_sync(t)       memory: what a lane wrote before is seen by the others after
+//   mu_tile_<any|all|ballot|count>(t, predicate)        votes; a ballot is a lane mask
+//   mu_tile_match_<u32|u64>(t, value)                   which lanes of the tile have my value, as a mask
+//   mu_tile_shuffle_<elem>(t, value, rank)              that of the lane with this rank (modulo the size)
+//   mu_tile_broadcast_<elem>(t, value, rank)            the same, rank being the same for all
+//   mu_tile_shuffle_xor_<elem>(t, value, bits)          of rank ^ bits; own value where there is none
+//   mu_tile_shuffle_<up|down>_<elem>(t, value, delta)   of rank - delta, + delta; own where there is none
+//   mu_tile_reduce_<op>_<elem>(t, value)                in every lane; the same bits in every lane and run
+//   mu_tile_scan_incl_<op>_<elem>(t, value)             over ranks 0 to mine
+//   mu_tile_scan_excl_<op>_<elem>(t, value, first)      of `first` and ranks 0 to mine - 1
 //
-// op: add mul min max, for integers also and or xor. elem: all of types.h but b128.
+// op: add mul min max, for integers also and or xor. elem: all of types.h but b128. Atomics of many lanes as
+// one (mu_aggregate_...) are at the end.
 //
 // Callers     all lanes of the tile, converged or not; from 7.0 on the instruction brings them together.
-// Before 7.0
-//             the lanes of a tile must not have diverged.
+// Before 7.0  the lanes of a tile must not have diverged.
 // Order       mu_tile_sync orders memory among the tile's lanes (block scope); shuffles, votes and matches do
-// not. Undefined if lanes name different tiles, or a lane of the tile never comes. Cost        a shuffle of
-// 32 bits 23 cycles on an H200; a reduction log2(size) of them, one instruction for
+//             not.
+// Undefined   if lanes name different tiles, or a lane of the tile never comes.
+// Cost        a shuffle of 32 bits 23 cycles on an H200; a reduction log2(size) of them, one instruction for
 //             32-bit integers from 8.0 on.
 // Checked     warp-mask, shuffle-source, race-warp
 #ifndef MUSTER_WARP_CUH
@@ -37,6 +38,7 @@
 
 #if MU_DEVICE
 
+// A tile as this lane sees it: for reading; the functions below make one.
 typedef struct {
   mu_u32 mask; // lanes of the warp
   mu_u32 rank; // mine among them
@@ -44,6 +46,7 @@ typedef struct {
   mu_u32 base; // lane of rank 0, where the lanes are neighbours; else 32
 } mu_tile;
 
+// How many bits are set.
 MU_FN mu_u32 mu_count_bits(mu_u32 bits) {
   mu_u32 count;
   MU_ASM("popc.b32 %0, %1;" : "=r"(count) : "r"(bits));
@@ -93,10 +96,11 @@ MU_FN mu_tile mu_tile_here(void) {
   MU_ASM volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
   return mu_tile_mask(mask);
 }
+// The lane of the warp that has this rank in the tile.
 MU_FN mu_u32 mu_tile_lane(const mu_tile *t, mu_u32 rank) {
   return t->base < 32 ? t->base + rank : mu_nth_bit(t->mask, rank);
 }
-// One lane of the tile: the lowest.
+// Whether I am the one lane of the tile that does what is to be done once: the lowest.
 MU_FN mu_u32 mu_tile_leads(const mu_tile *t) {
   return t->rank == 0;
 }
@@ -121,7 +125,7 @@ MU_FN mu_u32 mu_tile_count(const mu_tile *t, mu_u32 predicate) {
   return mu_count_bits(mu_tile_ballot(t, predicate));
 }
 
-// One shuffle of 32 bits from lane LANE of the warp; all others are made of it.
+// The value that `lane` of the warp has, among the lanes of `mask`; all other shuffles are made of this.
 MU_FN mu_u32 mu_lane_shuffle_u32(mu_u32 mask, mu_u32 value, mu_u32 lane) {
   mu_u32 result;
   MU_ASM volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(result) : "r"(value), "r"(lane),
@@ -191,7 +195,7 @@ MU_MATCH(u64)
 #define MU_UNPACK_f64(x) mu_f64_of_bits(x)
 
 #define MU_SHUFFLES(elem, carrier)                                                                       \
-  MU_FN mu_##elem mu_tile_shuffle_from_##elem(const mu_tile *t, mu_##elem value, mu_u32 rank) {          \
+  MU_OWN mu_##elem mu_tile_shuffle_from_##elem(const mu_tile *t, mu_##elem value, mu_u32 rank) {         \
     return MU_UNPACK_##elem(                                                                             \
         mu_lane_shuffle_##carrier(t->mask, MU_PACK_##elem(value), mu_tile_lane(t, rank)));               \
   }                                                                                                      \
@@ -229,7 +233,7 @@ MU_SHUFFLES(f64, u64)
 // Reductions go up a tree of ranks (of rank r and r + 1, 2, 4, ...) and back by one broadcast: the order does
 // not depend on which lanes make up the tile, and any size will do, also one that leaves lanes out.
 #define MU_TREE(op, elem)                                                            \
-  MU_FN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) {    \
+  MU_OWN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) {   \
     for (mu_u32 step = 1; step < t->size; step *= 2) {                               \
       mu_u32 from = t->rank + step, has = from < t->size;                            \
       mu_##elem other = mu_tile_shuffle_from_##elem(t, value, has ? from : t->rank); \
@@ -300,12 +304,11 @@ MU_WARP_OP(mul, s32)
 // Atomics of many lanes as one, relaxed. The lanes that are here now take part; nobody has to agree on
 // anything.
 //
-//   mu_aggregate_red_add_<scope>_<elem>(address, value)   one address for all lanes
-//   mu_aggregate_add_<scope>_<elem>(address, value)       the same; returns what each lane would have got had
-//   they
-//                                                         added one after the other, in lane order
-//   mu_aggregate_each_red_add_<scope>_<elem>(address, value)   an address a lane: one atomic for each that
-//   occurs
+//   mu_aggregate_red_add_<scope>_<elem>(address, value)       one address for all lanes
+//   mu_aggregate_add_<scope>_<elem>(address, value)           the same; returns what each lane would have got
+//                                                             had they added one by one, in lane order
+//   mu_aggregate_each_red_add_<scope>_<elem>(address, value)  an address a lane: one atomic for each that
+//                                                             occurs
 //
 // elem: u32 s32 u64 s64, and for the first and the last f32 f64.
 // Cost        one atomic instead of 32 and some 10 shuffles (each: up to 5 more). Compilers do the first form
