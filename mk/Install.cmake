@@ -1,0 +1,41 @@
+# What `cmake --install` puts below a prefix, besides the targets, which say it themselves. The parts find each other
+# by their places relative to one another, so the layout is fixed (bin, lib, lib/muster, include, share), and a prefix
+# can be moved. Components: headers, library, cpu, tool, doc, examples.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/muster.h DESTINATION include COMPONENT headers)
+install(DIRECTORY include/muster DESTINATION include COMPONENT headers)
+install(TARGETS muster_headers EXPORT headers COMPONENT headers)
+file(GLOB tables CONFIGURE_DEPENDS include/muster/*.def)
+
+# CMake and pkg-config.
+set(package "${CMAKE_CURRENT_BINARY_DIR}/package")
+configure_package_config_file(mk/package/musterConfig.cmake.in "${package}/musterConfig.cmake"
+  INSTALL_DESTINATION lib/cmake/muster)
+write_basic_package_version_file("${package}/musterConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${package}/musterConfig.cmake" "${package}/musterConfigVersion.cmake"
+  DESTINATION lib/cmake/muster COMPONENT headers)
+set(exports headers)
+if(MUSTER_CPU_DEVICE)
+  list(APPEND exports library cpu tool)
+endif()
+foreach(name IN LISTS exports)
+  install(EXPORT ${name} NAMESPACE muster:: FILE muster-${name}.cmake DESTINATION lib/cmake/muster COMPONENT ${name})
+endforeach()
+foreach(name IN ITEMS muster-headers muster muster-static)
+  configure_file(mk/package/${name}.pc.in "${package}/${name}.pc" @ONLY)
+endforeach()
+install(FILES "${package}/muster-headers.pc" DESTINATION lib/pkgconfig COMPONENT headers)
+if(TARGET muster)
+  install(FILES "${package}/muster.pc" DESTINATION lib/pkgconfig COMPONENT library)
+endif()
+if(TARGET muster_static)
+  install(FILES "${package}/muster-static.pc" DESTINATION lib/pkgconfig COMPONENT library)
+endif()
+
+install(DIRECTORY examples DESTINATION share/muster COMPONENT examples REGEX "examples/CMakeLists.txt$" EXCLUDE)
+install(FILES README.md LICENSE doc/primitives.md doc/report.md doc/rules.md doc/tour.md doc/tour.zh.md
+  DESTINATION share/doc/muster COMPONENT doc)
+
+# Last: what was installed, for ./dev uninstall.
+install(SCRIPT mk/package/manifest.cmake ALL_COMPONENTS)

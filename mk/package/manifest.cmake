@@ -1,0 +1,16 @@
+# Run at the end of an installation: adds what it wrote to PREFIX/share/muster/manifest, paths relative to the prefix,
+# so that a prefix that was moved can be emptied too (mk/uninstall.sh).
+set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+set(manifest "${prefix}/share/muster/manifest")
+set(files share/muster/manifest)
+if(EXISTS "${manifest}")
+  file(STRINGS "${manifest}" files)
+endif()
+foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
+  list(APPEND files "${file}")
+endforeach()
+list(REMOVE_DUPLICATES files)
+list(SORT files)
+list(JOIN files "\n" text)
+file(WRITE "${manifest}" "${text}\n")

@@ -1,0 +1,38 @@
+# use.sh PREFIX NVCC CLANG: run by run.sh, in a folder where project/ is the installed examples/package.
+prefix=$1 nvcc=$2 clang=$3
+fail() { echo "FAILED: $*"; exit 1; }
+quiet() { "$@" >step.log 2>&1 || { cat step.log; fail "$*"; }; }
+
+# CMake
+quiet cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$prefix" -DNVCC="$nvcc" -DCLANG="$clang" \
+  -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
+quiet cmake --build project/build
+quiet ctest --test-dir project/build --output-on-failure --no-tests=error
+grep -q '100% tests passed' step.log || fail "ctest"
+[ "$(grep -c ' Passed ' step.log)" -ge 4 ] || { cat step.log; fail "not all of the examples' tests ran"; }
+# every header came from the prefix
+find project/build -name '*.c.o.d' -exec cat {} + >headers_read
+grep -qF "$prefix/include/muster.h" headers_read || fail "no header of the prefix was read"
+if tr ' ' '\n' <headers_read | grep muster | grep -v -e "^$prefix/" -e /project/ -e '\.c\.o:$'; then fail "headers above are from elsewhere"; fi
+sed 's/find_package(muster 0.1/find_package(muster 9.0/' project/CMakeLists.txt >later && mkdir -p project/later && mv later project/later/CMakeLists.txt
+if cmake -S project/later -B project/later/b -DCMAKE_PREFIX_PATH="$prefix" >step.log 2>&1; then fail "version 9.0 was found"; fi
+grep -q '0\.1\.0' step.log || { cat step.log; fail "the version found is not named"; }
+
+# pkg-config
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+[ "$(pkg-config --modversion muster)" = 0.1.0 ] || fail "pkg-config's version"
+[ "$(realpath "$(pkg-config --variable=includedir muster-headers)")" = "$prefix/include" ] || fail "pkg-config's prefix"
+if [ -n "$clang" ]; then
+  quiet make -C project check CLANG="$clang"
+  quiet make -C project clean
+else
+  quiet make -C project dot dot_static
+fi
+
+# The library: its name, what it exports, and under which version; the archive has the same names and no others.
+readelf -d "$prefix/lib/libmuster.so" | grep -q 'SONAME.*\[libmuster\.so\.0\]' || fail "the soname"
+nm -D --defined-only "$prefix/lib/libmuster.so" | awk '$2 != "A" { print $3 }' | sort >shared
+grep -v '@@MUSTER_0$' shared && fail "symbols above have no version"
+nm -g --defined-only "$prefix/lib/libmuster.a" | awk 'NF == 3 { print $3 }' | sort >static
+sed 's/@@.*//' shared | diff - static || fail "the archive's names"
+grep -q muster_reduce static || fail "no muster_reduce"
