@@ -33,6 +33,20 @@ if(TARGET muster_static)
   install(FILES "${package}/muster-static.pc" DESTINATION lib/pkgconfig COMPONENT library)
 endif()
 
+# The manual.
+if(TARGET muster_man)
+  set(manual "${CMAKE_CURRENT_BINARY_DIR}/manual")
+  file(GLOB headers CONFIGURE_DEPENDS include/muster.h include/muster/*)
+  add_custom_command(OUTPUT "${manual}/links"
+    COMMAND sh "${PROJECT_SOURCE_DIR}/mk/manual.sh" "${PROJECT_SOURCE_DIR}" ${PROJECT_VERSION} "${CMAKE_C_COMPILER}"
+      $<TARGET_FILE:muster_man> "${manual}"
+    COMMAND "${CMAKE_COMMAND}" "-DOUT=${manual}" -P "${PROJECT_SOURCE_DIR}/mk/package/links.cmake"
+    DEPENDS muster_man mk/manual.sh mk/manual.awk mk/api.awk mk/names.sh mk/names.awk mk/package/links.cmake ${headers}
+    COMMENT "the manual" VERBATIM)
+  add_custom_target(muster_manual ALL DEPENDS "${manual}/links")
+  install(DIRECTORY "${manual}/man1" "${manual}/man3" DESTINATION share/man COMPONENT doc)
+endif()
+
 install(DIRECTORY examples DESTINATION share/muster COMPONENT examples REGEX "examples/CMakeLists.txt$" EXCLUDE)
 install(FILES README.md LICENSE doc/primitives.md doc/report.md doc/rules.md doc/tour.md doc/tour.zh.md
   DESTINATION share/doc/muster COMPONENT doc)

@@ -1,8 +1,36 @@
-/* man.c: the man page, from the same tables as the parser and --help. Not installed: ./dev docs runs it, and
- * lint compares what it writes with doc/muster.1. */
+/* man.c: the man pages, from the same tables as the parser and --help: without an argument that of the whole
+ * command (./dev docs runs it, and lint compares what it writes with doc/muster.1), with a folder a page for
+ * each of its commands, FOLDER/muster-NAME.1. Not installed itself. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+enum {
+#define COMMAND(id, name, summary) NUMBER_##id,
+#include "commands.def"
+  COMMANDS
+};
+enum {
+#define COMMAND(id, name, summary) id = 1 << NUMBER_##id,
+#include "commands.def"
+  ALL = (1 << COMMANDS) - 1
+};
+static const char *const names[] = {
+#define COMMAND(id, name, summary) name,
+#include "commands.def"
+};
+static const char *const summaries[] = {
+#define COMMAND(id, name, summary) summary,
+#include "commands.def"
+};
+static const struct usage {
+  int command;
+  const char *words, *what;
+} usages[] = {
+#define USAGE(id, words, what) {NUMBER_##id, words, what},
+#include "commands.def"
+};
+enum { USAGES = sizeof usages / sizeof *usages };
 
 /* Text for roff: a backslash, a hyphen and a leading dot or quote would mean something there. */
 static void roff(const char *text) {
@@ -35,27 +63,17 @@ static void paragraph(const char *text) {
   printf("\n");
 }
 
-static void synopsis(void) {
+/* The forms of the commands in the mask. */
+static void synopsis(unsigned mask) {
   heading("SYNOPSIS");
-  static const struct {
-    const char *command, *words;
-  } rows[] = {
-#define USAGE(id, words, what) {#id, words},
-#include "commands.def"
-  };
-  static const struct {
-    const char *id, *name;
-  } names[] = {
-#define COMMAND(id, name, summary) {#id, name},
-#include "commands.def"
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-      if (strcmp(rows[i].command, names[k].id) == 0) {
-        printf("%s.B muster %s\n", i ? ".br\n" : "", names[k].name);
-        roff(rows[i].words);
-        printf("\n");
-      }
+  bool first = true;
+  for (int i = 0; i < USAGES; i++)
+    if (mask & 1u << usages[i].command) {
+      printf("%s.B muster %s\n", first ? "" : ".br\n", names[usages[i].command]);
+      roff(usages[i].words);
+      printf("\n");
+      first = false;
+    }
 }
 
 static void option(const char *name, const char *argument, const char *default_text, const char *help) {
@@ -73,22 +91,62 @@ static void option(const char *name, const char *argument, const char *default_t
   printf("\n");
 }
 
-static void options(void) {
-  heading("OPTIONS");
-  paragraph(
-      "Everything before the first word that is no option belongs to muster; after PROGRAM everything is the "
-      "program's. Each option can be written --name VALUE or --name=VALUE.");
-#define SECTION(title) printf(".SS %s\n", title);
+/* Those of the commands in the mask, each below its section's title. */
+static void options(unsigned mask) {
+  static const struct row {
+    const char *section; /* or an option: */
+    const char *name, *argument;
+    unsigned commands;
+    const char *default_text, *help;
+  } rows[] = {
+#define SECTION(title) {.section = title},
 #define OPTION(id, name, kind, argument, commands, who, default_text, help) \
-  option(name, argument, default_text, help);
+  {NULL, name, argument, commands, default_text, help},
 #include "options.def"
+  };
+  const char *section = NULL; /* printed with the first of its options */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].section)
+      section = rows[i].section;
+    if (!(rows[i].commands & mask))
+      continue;
+    if (section)
+      printf(".SS %s\n", section);
+    section = NULL;
+    option(rows[i].name, rows[i].argument, rows[i].default_text, rows[i].help);
+  }
 }
 
-int main(void) {
+static void arguments(void) {
+  heading("ARGUMENTS");
+  paragraph("--arg gives the kernel's parameters in their order. TYPE is one of s8 s16 s32 s64 u8 u16 u32 "
+            "u64 f16 bf16 "
+            "f32 f64; i32 is s32 and b32 is u32, likewise for the other widths. A size that differs from the "
+            "parameter's is an error.");
+#define SPEC(form, what) item(form, what);
+#include "specs.def"
+  paragraph("--out writes a buffer after the last launch, and nothing if a launch failed. Where PATH ends "
+            "with .npy the "
+            "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
+}
+
+static void operations(void) {
+#define OPERATION(name, constant, takes, gives, meaning) item(#name, meaning);
+#include "muster/operation.def"
+}
+
+/* The pages of all commands but that one. */
+static void others(int command) {
+  for (int i = 0; i < COMMANDS; i++)
+    if (i != command)
+      printf(".BR muster\\-%s (1),\n", names[i]);
+}
+
+static void whole(void) {
   printf(".\\\" Written by muster_man from tool/*.def: change those.\n.TH MUSTER 1\n");
   heading("NAME");
   printf("muster \\- runs and inspects CUDA programs on a CPU device\n");
-  synopsis();
+  synopsis(ALL);
   heading("DESCRIPTION");
   paragraph("muster run starts an unmodified CUDA program, or a single kernel, on a device that models a GPU "
             "on the CPU. "
@@ -109,23 +167,17 @@ int main(void) {
       "are refused.");
 #define COMMAND(id, name, summary) item("muster " name, summary);
 #include "commands.def"
-  options();
-  heading("ARGUMENTS");
-  paragraph("--arg gives the kernel's parameters in their order. TYPE is one of s8 s16 s32 s64 u8 u16 u32 "
-            "u64 f16 bf16 "
-            "f32 f64; i32 is s32 and b32 is u32, likewise for the other widths. A size that differs from the "
-            "parameter's is an error.");
-#define SPEC(form, what) item(form, what);
-#include "specs.def"
-  paragraph("--out writes a buffer after the last launch, and nothing if a launch failed. Where PATH ends "
-            "with .npy the "
-            "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
+  heading("OPTIONS");
+  paragraph(
+      "Everything before the first word that is no option belongs to muster; after PROGRAM everything is the "
+      "program's. Each option can be written --name VALUE or --name=VALUE.");
+  options(ALL);
+  arguments();
   heading("OPERATIONS");
   paragraph(
       "muster reduce, dot, scan and histogram compute on arrays in files: .npy files in C order, or raw "
       "little-endian elements of --type. What --op of reduce can be:");
-#define OPERATION(name, constant, takes, gives, meaning) item(#name, meaning);
-#include "muster/operation.def"
+  operations();
   paragraph(
       "Sums and products of integers are kept in 64 bits and wrap, of half precision in f32; and and or "
       "are of integers, norm is of floats. dot gives the type that sum gives; scan keeps the array's type "
@@ -170,5 +222,50 @@ int main(void) {
   item("NO_COLOR", "if set, no colour in reports; there is none either where standard error is no terminal");
   item("PATH, CUDA_PATH, CUDA_HOME", "where nvcc and clang are looked for");
   item("TMPDIR", "where programs and kernels are compiled to; removed afterwards");
-  return fflush(stdout) == 0 ? 0 : 1;
+  heading("SEE ALSO");
+  others(-1);
+  printf(".BR libmuster (3),\n.BR muster_barrier (3)\n");
+}
+
+static void one(int command) {
+  unsigned mask = 1u << command;
+  printf(".\\\" Written by muster_man from tool/*.def: change those.\n.TH MUSTER\\-%s 1\n", names[command]);
+  heading("NAME");
+  printf("muster\\-%s \\- ", names[command]);
+  roff(summaries[command]);
+  printf("\n");
+  synopsis(mask);
+  heading("DESCRIPTION");
+  for (int i = 0; i < USAGES; i++)
+    if (usages[i].command == command)
+      item(usages[i].words, usages[i].what);
+  heading("OPTIONS");
+  options(mask);
+  if (mask & (RUN | CHECK))
+    arguments();
+  if (mask & REDUCE) {
+    heading("OPERATIONS");
+    operations();
+  }
+  heading("SEE ALSO");
+  others(command);
+  printf(".BR muster (1)\n");
+  printf(".PP\nExit codes, the environment and what the commands have in common are in\n.BR muster (1).\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc == 1) {
+    whole();
+    return fflush(stdout) == 0 ? 0 : 1;
+  }
+  for (int i = 0; i < COMMANDS; i++) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/muster-%s.1", argv[1], names[i]);
+    if (!freopen(path, "w", stdout))
+      return perror(path), 1;
+    one(i);
+    if (fflush(stdout) != 0)
+      return perror(path), 1;
+  }
+  return 0;
 }

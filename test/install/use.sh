@@ -36,3 +36,11 @@ grep -v '@@MUSTER_0$' shared && fail "symbols above have no version"
 nm -g --defined-only "$prefix/lib/libmuster.a" | awk 'NF == 3 { print $3 }' | sort >static
 sed 's/@@.*//' shared | diff - static || fail "the archive's names"
 grep -q muster_reduce static || fail "no muster_reduce"
+
+# The manual
+for name in muster_reduce mu_barrier_sync mu_add_acq_rel_system_f64 mu_tile_reduce_add_f32 MU_FOR_GRID libmuster; do
+  MANPATH="$prefix/share/man" man -w 3 "$name" >/dev/null || fail "no manual page of $name"
+done
+for command in $("$prefix/bin/muster" --help | awk '/^  muster / { print $2 }'); do
+  MANPATH="$prefix/share/man" man -w 1 "muster-$command" >/dev/null || fail "no manual page of muster $command"
+done
