@@ -44,3 +44,8 @@ done
 for command in $("$prefix/bin/muster" --help | awk '/^  muster / { print $2 }'); do
   MANPATH="$prefix/share/man" man -w 1 "muster-$command" >/dev/null || fail "no manual page of muster $command"
 done
+
+# Completion lies where the shells look.
+for file in bash-completion/completions/muster zsh/site-functions/_muster fish/vendor_completions.d/muster.fish; do
+  [ -s "$prefix/share/$file" ] || fail "no $file"
+done
