@@ -47,8 +47,19 @@ if(TARGET muster_man)
   install(DIRECTORY "${manual}/man1" "${manual}/man3" DESTINATION share/man COMPONENT doc)
 endif()
 
+# For Python.
+if(TARGET muster)
+  set(module "${CMAKE_CURRENT_BINARY_DIR}/python/muster.py")
+  file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/python")
+  add_custom_command(OUTPUT "${module}"
+    COMMAND sh "${PROJECT_SOURCE_DIR}/mk/python.sh" "${PROJECT_SOURCE_DIR}" ${PROJECT_VERSION} > "${module}"
+    DEPENDS mk/python.sh mk/python.awk mk/api.awk python/muster.py.in include/muster.h ${tables} VERBATIM)
+  add_custom_target(muster_python ALL DEPENDS "${module}")
+  install(FILES "${module}" DESTINATION share/muster/python COMPONENT library)
+endif()
+
 install(DIRECTORY examples DESTINATION share/muster COMPONENT examples REGEX "examples/CMakeLists.txt$" EXCLUDE)
-install(FILES README.md LICENSE doc/primitives.md doc/report.md doc/rules.md doc/tour.md doc/tour.zh.md
+install(FILES README.md LICENSE doc/install.md doc/primitives.md doc/report.md doc/rules.md doc/tour.md doc/tour.zh.md
   DESTINATION share/doc/muster COMPONENT doc)
 
 # Last: what was installed, for ./dev uninstall.

@@ -73,6 +73,12 @@ for command in $(muster --help | awk '/^  muster / { print $2 }'); do
 done
 never --schedules muster run --
 want compensated muster reduce --mode ""
+# bash takes --name=VALUE apart
+[ "$shell" != bash ] || want compensated muster reduce --mode = ""
+[ "$shell" != bash ] || want compensated muster reduce --mode =
+[ "$shell" != bash ] || want compensated muster reduce --mode = com
+[ "$shell" != fish ] || want --mode=compensated muster reduce --mode=com
+[ "$shell" != zsh ] || want compensated muster reduce --mode=com
 want argmax muster reduce --op a
 never argmax muster reduce --op s
 want sarif muster check --format ""

@@ -49,3 +49,11 @@ done
 for file in bash-completion/completions/muster zsh/site-functions/_muster fish/vendor_completions.d/muster.fish; do
   [ -s "$prefix/share/$file" ] || fail "no $file"
 done
+
+# Python
+if command -v python3 >/dev/null; then
+  quiet env PYTHONPATH="$prefix/share/muster/python" PYTHONDONTWRITEBYTECODE=1 python3 -c '
+import muster
+with muster.open("cpu") as device:
+    assert device.reduce("sum", b"\1\2\3") == 6'
+fi
