@@ -12,6 +12,7 @@
 #   function NAME RESULT PARAMETERS VISIBILITY   exported (MUSTER_API, MU_FN), plain, or own (MU_OWN, MU_COLD)
 #   struct NAME, field STRUCT NAME TYPE COUNT    (NAME is "" where it has none)
 #   enum NAME, constant ENUM NAME VALUE MEANING
+#   type NAME                      of a typedef that is neither
 #   macro NAME
 #   end                            the run is over
 #
@@ -206,7 +207,14 @@ function declaration(raw,   s, name, result, parameters, visibility) {
     return
   }
   if (s ~ /^(typedef )?struct/) { sources(raw); structure(raw); return }
-  if (s ~ /^typedef|\{.*\}$/ && s !~ /^MU_/) { sources(raw); return }
+  if (s ~ /^typedef/ || (s ~ /\{.*\}$/ && s !~ /^MU_/)) {
+    sources(raw)
+    if (s !~ /\(/ && sub(/;$/, "", s)) {
+      sub(/.* /, "", s)
+      say("type", s)
+    }
+    return
+  }
   if (s !~ /\(/) { sources(raw); return }
   visibility = "plain"
   if (sub(/^(MUSTER_API|MU_FN) /, "", s)) visibility = "exported"

@@ -83,7 +83,7 @@ $1 == "function" {
   prototype($3 ($3 ~ /\*$/ ? "" : " ") $2 "(", $4)
   next
 }
-$1 == "struct" || $1 == "enum" { types++; if ($2 != "") names[++n_names] = $2; next }
+$1 == "struct" || $1 == "enum" || $1 == "type" { types++; if ($2 != "") names[++n_names] = $2; next }
 $1 == "macro" { macros[++n_macros] = $2; known_macros[$2] = 1; next }
 $1 == "end" { keep(); next }
 
@@ -93,8 +93,7 @@ function keep(   kind, s, i, has_macro) {
   if (!block) kind = n_texts ? "text" : ""
   else if (public_functions) kind = "function"
   else if (n_functions) kind = ""
-  else if (types && n_texts) kind = "type"
-  else if (types && by == "section") kind = "type"
+  else if (types && (n_texts || header ~ /\.h$/)) kind = "type"
   else if (n_macros && n_texts) {
     for (i = 1; i <= n_macros; i++) if (macros[i] in described) has_macro = 1
     kind = has_macro ? "text" : ""
@@ -155,10 +154,17 @@ function description(i,   k, lines, n) {
   prose(lines, n)
   for (k = 1; k <= kept_sources[i]; k++) if (kept_note[i, k] != "") put(".PP\n" roff(kept_note[i, k]))
   if (kept_sources[i]) put(".RE")
-  for (k = 1; k <= kept_constants[i]; k++) {
-    put(".TP\n.B " roff(kept_constant[i, k]))
-    put(kept_meaning[i, k] == "" ? "\\&" : roff(kept_meaning[i, k]))
-  }
+  if (kept_constants[i]) enumeration(i)
+}
+# Of a table's rows: the type, what each constant means, and those that mean nothing but their name.
+function enumeration(i,   k, plain) {
+  put(".PP\n.B enum " kept_name[i, 1])
+  put(".RS 4")
+  for (k = 1; k <= kept_constants[i]; k++)
+    if (kept_meaning[i, k] != "") put(".TP\n.B " roff(kept_constant[i, k]) "\n" roff(kept_meaning[i, k]))
+    else plain = plain (plain == "" ? "" : ", ") kept_constant[i, k]
+  if (plain != "") put(".PP\n" roff(plain))
+  put(".RE")
 }
 function listed(i, name,   k) {
   for (k = 1; k <= kept_names[i]; k++) print kept_name[i, k], name
