@@ -29,13 +29,20 @@ else
   quiet make -C project dot dot_static
 fi
 
-# The library: its name, what it exports, and under which version; the archive has the same names and no others.
-readelf -d "$prefix/lib/libmuster.so" | grep -q 'SONAME.*\[libmuster\.so\.0\]' || fail "the soname"
+# The libraries: their names, what they export, and under which version; the archive has the same names and no others.
+for library in muster muster-report; do
+  readelf -d "$prefix/lib/lib$library.so" | grep -q "SONAME.*\[lib$library\.so\.0\]" || fail "the soname of $library"
+done
 nm -D --defined-only "$prefix/lib/libmuster.so" | awk '$2 != "A" { print $3 }' | sort >shared
 grep -v '@@MUSTER_0$' shared && fail "symbols above have no version"
 nm -g --defined-only "$prefix/lib/libmuster.a" | awk 'NF == 3 { print $3 }' | sort >static
 sed 's/@@.*//' shared | diff - static || fail "the archive's names"
 grep -q muster_reduce static || fail "no muster_reduce"
+nm -D --defined-only "$prefix/lib/libmuster-report.so" | awk '$2 != "A" { print $3 }' | sort >shared
+grep -v '^muster_.*@@MUSTER_0$' shared && fail "libmuster-report exports what it should not"
+grep -o '^[a-z].*[ *]muster_[a-z_]*(' "$prefix/include/muster/check.h" | sed 's/($//; s/.*[ *]//' | while read -r name; do
+  grep -q "^$name@@" shared || fail "libmuster-report lacks $name"
+done || exit 1
 
 # The manual
 for name in muster_reduce mu_barrier_sync mu_add_acq_rel_system_f64 mu_tile_reduce_add_f32 MU_FOR_GRID libmuster; do
