@@ -55,6 +55,7 @@ function described(file, name,   i) {
 }
 
 $1 == "header" { file = $2; text = 0; next }
+$1 == "head" && $2 ~ /^Callers     / { callers[file] = 1 }
 $1 == "head" || $1 == "text" {
   if ($1 == "text") text = 1
   read_list($2)
@@ -79,6 +80,7 @@ $1 == "expanded" {
   if (described($2, $3)) print $3, $2
   else wrong($2 ": " $3 " has no contract")
   seen[$2, $3] = 1
+  if (!($2 in callers)) { wrong($2 ": its beginning does not say who may call (Callers)"); callers[$2] = 1 }
 }
 $1 == "used" && !($3 in macro_described) { wrong($2 ": uses " $3 ", which no header describes") }
 END {

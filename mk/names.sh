@@ -33,6 +33,6 @@ done | awk '
       if (!seen[name]++) print "expanded\t" file "\t" name
     }
   }' >"$work/expanded"
-grep -oE '\bMU_[A-Z_0-9]+\(?' -r README.md doc examples --include='*.md' --include='*.c' --include='*.cu' --include='*.cuh' |
+grep -oE '\bMU_[A-Z_0-9]+\(?' -r README.md doc examples --include='*.md' --include='*.c' --include='*.cu' --include='*.cuh' --include='*.h' |
   awk -F : '{ sub(/\($/, "", $2); if (!seen[$2]++) print "used\t" $1 "\t" $2 }' >"$work/used"
 awk -f "$here/names.awk" "$work/api" "$work/expanded" "$work/used"

@@ -24,5 +24,13 @@ without muster/check.h '/^\/\* An empty report/d' muster_report_new
 without muster/barrier.cuh '/^\/\/ Both at once/d' mu_barrier_sync
 without muster/warp.cuh '/^\/\/   mu_tile_reduce_<op>/d' mu_tile_reduce_add_u8
 without muster/insn.cuh 's/mu_fence_<acq_rel|sc>/mu_fence_<sc>/' mu_fence_acq_rel_block
+fresh
+sed '/^\/\/ Callers /d' "$source/include/muster/block.cuh" >"$work/include/muster/block.cuh"
+if sh "$source/mk/names.sh" "$work" "$cc" >/dev/null 2>"$work/why"; then echo "a header without Callers passes"; wrong=1; fi
+grep -q 'block.cuh: .*Callers' "$work/why" || { cat "$work/why"; wrong=1; }
+fresh
+echo 'MU_KERNEL x(void) { MU_PACK_u8(1); }' >"$work/examples/undocumented.cu"
+if sh "$source/mk/names.sh" "$work" "$cc" >/dev/null 2>"$work/why"; then echo "the use of an undocumented macro passes"; wrong=1; fi
+grep -q 'examples/undocumented.cu: uses MU_PACK_' "$work/why" || { cat "$work/why"; wrong=1; }
 rm -rf "$work"
 exit $wrong
