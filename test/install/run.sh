@@ -1,8 +1,8 @@
 #!/bin/sh
-# run.sh BUILD SOURCE WORK NVCC CLANG: installs BUILD into a prefix, builds and runs the examples from there, knowing
+# run.sh BUILD SOURCE WORK VERSION NVCC CLANG: installs BUILD into a prefix, builds and runs the examples from there, knowing
 # nothing but the prefix; does it again after the prefix was moved; removes it, and nothing is left.
 set -eu
-build=$1 source=$2 work=$3 nvcc=$4 clang=$5
+build=$1 source=$2 work=$3 version=$4 nvcc=$5 clang=$6
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
@@ -22,7 +22,7 @@ use() {
   prefix=$1
   rm -rf project
   cp -r "$prefix/share/muster/examples/package" project
-  env -i PATH="$PATH" HOME="$work" MUSTER_DEVICE=cpu sh -eu "$here/use.sh" "$prefix" "$nvcc" "$clang"
+  env -i PATH="$PATH" HOME="$work" MUSTER_DEVICE=cpu sh -eu "$here/use.sh" "$prefix" "$version" "$nvcc" "$clang"
 }
 use "$work/first"
 mv first second

@@ -1,5 +1,5 @@
-# use.sh PREFIX NVCC CLANG: run by run.sh, in a folder where project/ is the installed examples/package.
-prefix=$1 nvcc=$2 clang=$3
+# use.sh PREFIX VERSION NVCC CLANG: run by run.sh, in a folder where project/ is the installed examples/package.
+prefix=$1 version=$2 nvcc=$3 clang=$4
 fail() { echo "FAILED: $*"; exit 1; }
 quiet() { "$@" >step.log 2>&1 || { cat step.log; fail "$*"; }; }
 
@@ -16,17 +16,21 @@ grep -qF "$prefix/include/muster.h" headers_read || fail "no header of the prefi
 if tr ' ' '\n' <headers_read | grep muster | grep -v -e "^$prefix/" -e /project/ -e '\.c\.o:$'; then fail "headers above are from elsewhere"; fi
 sed 's/find_package(muster 0.1/find_package(muster 9.0/' project/CMakeLists.txt >later && mkdir -p project/later && mv later project/later/CMakeLists.txt
 if cmake -S project/later -B project/later/b -DCMAKE_PREFIX_PATH="$prefix" >step.log 2>&1; then fail "version 9.0 was found"; fi
-grep -q '0\.1\.0' step.log || { cat step.log; fail "the version found is not named"; }
+grep -qF "version: $version" step.log || { cat step.log; fail "the version found is not named"; }
 
 # pkg-config
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-[ "$(pkg-config --modversion muster)" = 0.1.0 ] || fail "pkg-config's version"
-[ "$(realpath "$(pkg-config --variable=includedir muster-headers)")" = "$prefix/include" ] || fail "pkg-config's prefix"
-if [ -n "$clang" ]; then
-  quiet make -C project check CLANG="$clang"
-  quiet make -C project clean
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+  [ "$(pkg-config --modversion muster)" = "$version" ] || fail "pkg-config's version"
+  [ "$(realpath "$(pkg-config --variable=includedir muster-headers)")" = "$prefix/include" ] || fail "pkg-config's prefix"
+  if [ -n "$clang" ]; then
+    quiet make -C project check CLANG="$clang"
+    quiet make -C project clean
+  else
+    quiet make -C project dot dot_static verdict
+  fi
 else
-  quiet make -C project dot dot_static
+  echo "no pkg-config: not used"
 fi
 
 # The libraries: their names, what they export, and under which version; the archive has the same names and no others.
@@ -45,11 +49,15 @@ grep -o '^[a-z].*[ *]muster_[a-z_]*(' "$prefix/include/muster/check.h" | sed 's/
 done || exit 1
 
 # The manual
+page() { # page SECTION NAME
+  if command -v man >/dev/null; then MANPATH="$prefix/share/man" man -w "$1" "$2" >/dev/null; else [ -e "$prefix/share/man/man$1/$2.$1" ]; fi ||
+    fail "no manual page of $2"
+}
 for name in muster_reduce mu_barrier_sync mu_add_acq_rel_system_f64 mu_tile_reduce_add_f32 MU_FOR_GRID libmuster; do
-  MANPATH="$prefix/share/man" man -w 3 "$name" >/dev/null || fail "no manual page of $name"
+  page 3 "$name"
 done
 for command in $("$prefix/bin/muster" --help | awk '/^  muster / { print $2 }'); do
-  MANPATH="$prefix/share/man" man -w 1 "muster-$command" >/dev/null || fail "no manual page of muster $command"
+  page 1 "muster-$command"
 done
 
 # Completion lies where the shells look.
