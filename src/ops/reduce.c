@@ -13,9 +13,9 @@ static const struct {
 #include "muster/operation.def"
 };
 
-enum { DOT = MUSTER_OPS, STYLES = 3 }; /* a kernel's number: its operation's and its style's */
+enum { DOT_PRODUCT = MUSTER_OPS, STYLES = 3 }; /* a kernel's number: its operation's and its style's */
 typedef enum style { STYLE_PLAIN, STYLE_COMPENSATED, STYLE_IGNORE } style;
-_Static_assert((DOT + 1) * STYLES <= OPS_VARIANTS, "every kernel of the file has a number");
+_Static_assert((DOT_PRODUCT + 1) * STYLES <= OPS_VARIANTS, "every kernel of the file has a number");
 
 static bool is_float(muster_elem elem) {
   return elem == MUSTER_f16 || elem == MUSTER_bf16 || elem == MUSTER_f32 || elem == MUSTER_f64;
@@ -46,14 +46,19 @@ typedef struct shape {
   uint64_t vectors;
   uint32_t threads, blocks;
 } shape;
-static const shape shapes[] = {
+static const shape reduce_shapes[] = {
 #define REDUCE(vectors, threads, blocks) {vectors, threads, blocks},
+#include "shapes.def"
+};
+static const shape dot_shapes[] = {
+#define DOT(vectors, threads, blocks) {vectors, threads, blocks},
 #include "shapes.def"
 };
 
 /* Where not all blocks fit at once, the fast mode takes fewer: a second wave would only queue. */
-static shape shape_of(const muster_device *device, muster_mode mode, muster_elem elem, uint64_t n) {
-  const shape *s = shapes;
+static shape shape_of(const muster_device *device, muster_mode mode, unsigned op, muster_elem elem,
+                      uint64_t n) {
+  const shape *s = op == DOT_PRODUCT ? dot_shapes : reduce_shapes;
   while (s->vectors < n * ops_elem_bytes(elem) / 16)
     s++;
   shape result = *s;
@@ -67,11 +72,11 @@ static uint64_t workspace(void) {
   return OPS_HEADER_BYTES + (uint64_t)OPS_REDUCE_BLOCKS * OPS_PARTIAL_BYTES;
 }
 
-/* The kernel of operation `op` or DOT, for what the call asks of it. */
+/* The kernel of operation `op` or DOT_PRODUCT, for what the call asks of it. */
 static muster_result kernel_of(muster_device *device, unsigned op, muster_elem elem, const muster_call *call,
                                muster_kernel **kernel) {
   static const char *const endings[STYLES] = {"", "_compensated", "_ignore"};
-  bool sums = op == DOT || op == MUSTER_SUM || op == MUSTER_SUM_OF_SQUARES || op == MUSTER_NORM;
+  bool sums = op == DOT_PRODUCT || op == MUSTER_SUM || op == MUSTER_SUM_OF_SQUARES || op == MUSTER_NORM;
   bool extreme = op == MUSTER_MIN || op == MUSTER_MAX || op == MUSTER_ARGMIN || op == MUSTER_ARGMAX;
   style s = STYLE_PLAIN;
   if (is_float(elem) && sums && call->mode == MUSTER_COMPENSATED)
@@ -79,7 +84,8 @@ static muster_result kernel_of(muster_device *device, unsigned op, muster_elem e
   if (is_float(elem) && extreme && call->nan == MUSTER_NAN_IGNORE)
     s = STYLE_IGNORE;
   return ops_kernel_of(device, OPS_FILE_reduce, elem, op * STYLES + s, kernel, "%s%s%s",
-                       op == DOT ? "" : "reduce_", op == DOT ? "dot" : operations[op].name, endings[s]);
+                       op == DOT_PRODUCT ? "" : "reduce_", op == DOT_PRODUCT ? "dot" : operations[op].name,
+                       endings[s]);
 }
 
 /* Loads every kernel of elements `elem`: they come in one module. */
@@ -90,7 +96,7 @@ static muster_result prepare(const char *what, muster_device *device, unsigned o
   ops_begin();
   if (!device || !bytes)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "%s: no device, or nowhere to put the size", what);
-  if (op == DOT ? ops_elem_bytes(elem) == 0 : muster_reduce_result(op, elem) == MUSTER_ELEMS)
+  if (op == DOT_PRODUCT ? ops_elem_bytes(elem) == 0 : muster_reduce_result(op, elem) == MUSTER_ELEMS)
     return ops_fail(MUSTER_ERROR_ARGUMENT, "%s: no such operation of elements of type %s", what,
                     ops_elem_name(elem));
   *bytes = workspace();
@@ -105,7 +111,7 @@ muster_result muster_reduce_workspace(muster_device *device, muster_op op, muste
 
 muster_result muster_dot_workspace(muster_device *device, muster_elem elem, uint64_t n, size_t *bytes) {
   (void)n;
-  return prepare("muster_dot_workspace", device, DOT, elem, bytes);
+  return prepare("muster_dot_workspace", device, DOT_PRODUCT, elem, bytes);
 }
 
 static muster_result launch(muster_device *device, const muster_call *call, unsigned op, muster_elem elem,
@@ -116,7 +122,7 @@ static muster_result launch(muster_device *device, const muster_call *call, unsi
     return r;
   uint64_t turns = call->workspace, words = call->workspace + OPS_HEADER_BYTES;
   void *parameters[] = {&x, &y, &n, &out, &turns, &words};
-  shape s = shape_of(device, call->mode, elem, n);
+  shape s = shape_of(device, call->mode, op, elem, n);
   return ops_launch(kernel, call, s.blocks, s.threads, 0, parameters);
 }
 
@@ -148,5 +154,5 @@ muster_result muster_dot(muster_device *device, const muster_call *call, muster_
       {"the result", out, 1, ops_elem_bytes(wide(elem)), OPS_WRITTEN},
   };
   muster_result r = ops_call_begin("muster_dot", device, call, &c, workspace(), arrays, 3);
-  return r == MUSTER_OK ? launch(device, &c, DOT, elem, x, y, n, out) : r;
+  return r == MUSTER_OK ? launch(device, &c, DOT_PRODUCT, elem, x, y, n, out) : r;
 }
