@@ -5,15 +5,29 @@ typedef enum style { BY_LANE, BY_PART, IN_TOTALS } style;
 static const char *const kernels[] = {
     [BY_LANE] = "histogram_lanes", [BY_PART] = "histogram_parts", [IN_TOTALS] = "histogram_totals"};
 
-/* How often elements may be read, each time for another part of the bins; each part has a ticket. */
-enum { READINGS = 4 };
-_Static_assert(READINGS * 4 <= OPS_HEADER_BYTES, "tickets lie in the header");
+/* Elements are read once for each part of the bins, READINGS times however many there are. More parts than
+ * that only pay up to so many elements a bin: beyond, what counts in the totals is faster. Each part has a
+ * ticket. */
+enum { READINGS = 5, ELEMENTS_A_BIN = 32, PARTS = OPS_HEADER_BYTES / 4 };
+
+/* A block clears each of its counters and adds it to the totals in the end, for which it could have read this
+ * many elements of its share. */
+enum { ELEMENTS_A_COUNTER = 512 };
 
 typedef struct plan {
   style style;
   uint32_t blocks, part_bins; /* IN_TOTALS: the bins that a block can choose */
   size_t shared_bytes;
 } plan;
+
+/* Parts of the bins, at least so many that each fits. More are less counters for each block and more elements
+ * to read; the sum of both is least where they cost the same. */
+static uint64_t parts_of(uint64_t least, uint32_t bins, uint64_t n) {
+  uint64_t parts = least;
+  while (parts < PARTS && (parts + 1) * (parts + 1) <= (uint64_t)bins * ELEMENTS_A_COUNTER / (n ? n : 1))
+    parts++;
+  return parts;
+}
 
 /* Blocks enough to fill the device, but none without at least a vector a thread and, since each adds its
  * counters to the totals in the end, about as many elements as it has counters. */
@@ -25,9 +39,11 @@ static plan plan_of(const muster_device *device, muster_elem elem, uint32_t bins
   if (bins <= OPS_HISTOGRAM_COPIED_BINS) {
     uint64_t counted = ops_elem_bytes(elem) == 1 ? 256 : bins;
     p.shared_bytes = counted * OPS_HISTOGRAM_COPIES * 4;
-  } else if (parts <= READINGS) {
+  } else if (parts <= READINGS || (parts <= PARTS && n <= (uint64_t)bins * ELEMENTS_A_BIN)) {
     p.style = BY_PART;
+    parts = parts_of(parts, bins, n);
     p.part_bins = (uint32_t)((bins + parts - 1) / parts);
+    parts = (bins + p.part_bins - 1) / p.part_bins; /* rounded up, a part may have become needless */
     p.shared_bytes = (size_t)p.part_bins * 4;
   } else {
     p.style = IN_TOTALS;
