@@ -22,9 +22,9 @@ enum { OPS_HEADER_BYTES = 128 };
 /* Scans: a block's tile is ROWS vectors for each thread. Sums are told in two words each: of a tile, of a
  * group of tiles, of everything before a field of groups. */
 #ifndef OPS_SCAN_LARGE_THREADS
-#define OPS_SCAN_LARGE_THREADS 256
-#define OPS_SCAN_LARGE_ROWS 16
-#define OPS_SCAN_LARGE_RESIDENT 2
+#define OPS_SCAN_LARGE_THREADS 1024
+#define OPS_SCAN_LARGE_ROWS 8
+#define OPS_SCAN_LARGE_RESIDENT 1
 #endif
 #define OPS_SCAN_SMALL_THREADS 256
 #define OPS_SCAN_SMALL_ROWS 4
