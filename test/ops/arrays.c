@@ -267,10 +267,11 @@ int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays 
   static const struct {
     muster_elem elem;
     uint32_t bins;
-  } counted[] = {{MUSTER_u8, 256},    {MUSTER_u8, 100},     {MUSTER_u16, 200},
-                 {MUSTER_u16, 5000},  {MUSTER_u32, 1},      {MUSTER_u32, 2048},
-                 {MUSTER_u64, 65536}, {MUSTER_u32, 100003}, /* in parts */
-                 {MUSTER_u32, 300007} /* in the totals */};
+  } counted[] = {{MUSTER_u8, 256},    {MUSTER_u8, 100},     {MUSTER_u16, 200}, {MUSTER_u16, 5000},
+                 {MUSTER_u32, 1},     {MUSTER_u32, 2048},   {MUSTER_u32, 300}, /* rounded up, fewer parts than
+                                                                                  asked for */
+                 {MUSTER_u64, 65536}, {MUSTER_u32, 100003},                    /* in parts */
+                 {MUSTER_u32, 400007} /* on a P100 more than there can be parts: in the totals */};
   muster_result r = muster_open(NULL, &device);
   if (r == MUSTER_ERROR_NO_DEVICE) {
     fprintf(stderr, "skipped: %s\n", muster_message());
