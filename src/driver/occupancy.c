@@ -8,8 +8,6 @@
 sim_fit drv_fit(drv_function *f, uint32_t threads, uint32_t shared_bytes, uint32_t cluster_blocks) {
   sim_limits limits;
   drv_profile_limits(f->module->context->device->profile, &limits);
-  if (f->cluster_non_portable && limits.max_cluster_blocks)
-    limits.max_cluster_blocks = 16;
   sim_need need = {
       .threads = threads,
       .registers = f->info.registers,

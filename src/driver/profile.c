@@ -92,7 +92,7 @@ void drv_profile_limits(const drv_profile *p, sim_limits *out) {
       .shared_per_block_max = (uint32_t)p->shared_optin_bytes,
       .shared_reserved = (uint32_t)p->shared_reserved_bytes,
       .shared_unit = p->cc >= 80 ? 128 : 256,
-      .max_cluster_blocks = p->cc >= 90 ? 8 : 0,
+      .max_cluster_blocks = p->cc >= 90 ? 16 : 0,
       .n_gpcs = p->cc >= 90 ? (uint32_t)p->n_gpcs : 0,
       .gpc_sms = p->cc >= 90 ? p->gpc_sms : NULL,
   };

@@ -37,7 +37,8 @@ typedef struct sim_limits {
   uint32_t shared_per_block_max;
   uint32_t shared_reserved;    /* of each block, at the beginning of its shared memory: 1024 from sm_80 on */
   uint32_t shared_unit;        /* 128 */
-  uint32_t max_cluster_blocks; /* 8; 16 where the kernel allows it; 0: no clusters */
+  uint32_t max_cluster_blocks; /* 16, of which drivers allow 8 unless the kernel is told otherwise; 0: no
+                                  clusters */
   uint32_t n_gpcs;
   const uint8_t *gpc_sms; /* SMs of each GPC, for clusters; NULL: one GPC */
 } sim_limits;

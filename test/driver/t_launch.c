@@ -182,6 +182,11 @@ static void clusters(void) {
   c.gridDimX = 32;
   a.value.clusterDim.x = 16; /* not without asking */
   GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&c, f, params, NULL));
+  value = 5;
+  OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  OK(cuLaunchKernelEx(&c, f, params, NULL));
+  OK(cuMemcpyDtoH(&last, p + 4092, 4));
+  EQUAL(last, 5);
 }
 
 /* How many clusters of which size an H200 has room for, at one and at two blocks an SM. */
