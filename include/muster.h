@@ -72,6 +72,8 @@ typedef struct muster_device_info {
   uint32_t clock_khz;
   uint32_t has_clusters, has_cooperative;
   uint64_t memory_bytes;
+  uint32_t memory_clock_khz, memory_bus_bits; /* 0: the driver does not say */
+  uint32_t driver_version;                    /* the newest CUDA that the driver knows: 13000 for 13.0 */
 } muster_device_info;
 #define MUSTER_DEVICE_INFO_INIT MUSTER_INIT(muster_device_info)
 
@@ -195,6 +197,26 @@ typedef struct muster_plan {
 /* How many blocks of that shape can be resident; the launch's grid is not looked at. */
 MUSTER_API muster_result muster_kernel_plan(muster_kernel *kernel, const muster_launch *launch,
                                             muster_plan *plan);
+
+/* ------------------------------------------------------------------ timing */
+
+/* What is timed: launches on `stream`. It waits for nothing, and returns what the launch returned. */
+typedef muster_result (*muster_work)(void *context, void *stream);
+
+typedef struct muster_timing {
+  size_t size;
+  uint32_t runs;   /* how often it is timed, after one run that is not; 0 counts as 1 */
+  uint32_t repeat; /* calls of the work in a run; 0 counts as 1 */
+  int graph;       /* the calls are captured in a graph once, and a run launches that */
+} muster_timing;
+#define MUSTER_TIMING_INIT MUSTER_INIT(muster_timing)
+
+/* Times `work` on a stream of its own by the device's events: ns[i] is how long run i took, all its calls
+ * together. Waits for everything that was launched before. On the CPU device these are nanoseconds of its
+ * virtual clock: they tell runs on it apart and say nothing about a GPU. Returns what `work` returned, and
+ * MUSTER_ERROR_LAUNCH_FAILED. */
+MUSTER_API muster_result muster_time(muster_device *device, const muster_timing *timing, muster_work work,
+                                     void *context, double *ns);
 
 /* ------------------------------------------------------------------ operations on whole arrays
  *

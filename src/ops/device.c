@@ -50,6 +50,8 @@ static muster_result read_info(muster_device *d) {
       {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &info->clock_khz},
       {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, &info->has_clusters},
       {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, &info->has_cooperative},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &info->memory_clock_khz},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &info->memory_bus_bits},
   };
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted && answer == CUDA_SUCCESS; i++) {
     int value = 0;
@@ -63,6 +65,10 @@ static muster_result read_info(muster_device *d) {
   if (answer == CUDA_SUCCESS)
     answer = d->cu.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->device);
   info->compute_capability = (uint32_t)(major * 10 + minor);
+  int version = 0;
+  if (answer == CUDA_SUCCESS)
+    answer = d->cu.cuDriverGetVersion(&version);
+  info->driver_version = (uint32_t)version;
   return answer == CUDA_SUCCESS ? MUSTER_OK : ops_fail_cu(d, answer, "cannot ask the device what it is");
 }
 

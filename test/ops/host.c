@@ -27,7 +27,7 @@ static void devices(void) {
   muster_device_info info = MUSTER_DEVICE_INFO_INIT;
   CHECK(muster_device_get(device, &info) == MUSTER_OK);
   CHECK(info.multiprocessors > 0 && info.threads_per_sm >= 1024 && info.compute_capability >= 60 &&
-        info.memory_bytes > 0);
+        info.memory_bytes > 0 && info.driver_version >= 9000);
   muster_device_info wrong = {.size = 0};
   CHECK(muster_device_get(device, &wrong) == MUSTER_ERROR_ARGUMENT);
   struct { /* a program of an older muster, whose struct ends early: nothing behind it is touched */
@@ -175,6 +175,56 @@ static void plans(void) {
   CHECK(muster_free(device, p) == MUSTER_OK);
 }
 
+/* Work that is timed: launches `count`, which adds 1 to a word; fails at its call number `fails`, from 1. */
+typedef struct counted {
+  muster_kernel *kernel;
+  uint64_t word;
+  unsigned calls, fails;
+} counted;
+static muster_result count_once(void *context, void *stream) {
+  counted *c = context;
+  muster_launch l = MUSTER_LAUNCH_INIT;
+  void *parameters[] = {&c->word};
+  if (++c->calls == c->fails)
+    return muster_kernel_launch(NULL, &l, parameters);
+  l.grid[0] = l.block[0] = 1;
+  l.stream = stream;
+  return muster_kernel_launch(c->kernel, &l, parameters);
+}
+
+static void times(void) {
+  counted c = {0};
+  muster_timing how = MUSTER_TIMING_INIT;
+  double ns[4] = {0, 0, 0, -1};
+  uint32_t word = 0;
+  CHECK(muster_module_find(module, "count", &c.kernel) == MUSTER_OK &&
+        muster_alloc(device, sizeof word, &c.word) == MUSTER_OK);
+  how.runs = 3;
+  how.repeat = 5;
+  for (how.graph = 0; how.graph < 2; how.graph++) { /* one run is not timed; a graph is captured once */
+    c.calls = 0;
+    CHECK(muster_fill_bytes(device, c.word, 0, sizeof word) == MUSTER_OK &&
+          muster_time(device, &how, count_once, &c, ns) == MUSTER_OK &&
+          muster_copy_out(device, &word, c.word, sizeof word) == MUSTER_OK);
+    CHECK(word == 4 * 5 && c.calls == (how.graph ? 5 : 4 * 5));
+    CHECK(ns[0] > 0 && ns[1] > 0 && ns[2] > 0 && ns[3] == -1);
+    c.calls = 0;
+    c.fails = 3;
+    CHECK(muster_time(device, &how, count_once, &c, ns) == MUSTER_ERROR_ARGUMENT &&
+          says("muster_kernel_launch"));
+    c.fails = 0;
+  }
+  muster_timing once = MUSTER_TIMING_INIT, wrong = {.size = 0};
+  CHECK(muster_fill_bytes(device, c.word, 0, sizeof word) == MUSTER_OK &&
+        muster_time(device, &once, count_once, &c, ns) == MUSTER_OK &&
+        muster_copy_out(device, &word, c.word, sizeof word) == MUSTER_OK && word == 2);
+  CHECK(muster_time(device, &wrong, count_once, &c, ns) == MUSTER_ERROR_ARGUMENT);
+  CHECK(muster_time(device, &once, NULL, &c, ns) == MUSTER_ERROR_ARGUMENT);
+  CHECK(muster_time(device, &once, count_once, &c, NULL) == MUSTER_ERROR_ARGUMENT);
+  CHECK(muster_time(NULL, &once, count_once, &c, ns) == MUSTER_ERROR_ARGUMENT && says("muster_time"));
+  CHECK(muster_free(device, c.word) == MUSTER_OK);
+}
+
 static void failures_of_launches(void) { /* the last test: the device is lost afterwards */
   muster_kernel *k = NULL;
   uint64_t p = 0;
@@ -202,6 +252,7 @@ int main(int argc, char **argv) {
   modules(argv[1]);
   launches();
   plans();
+  times();
   failures_of_launches();
   muster_close(device);
   return failures ? 1 : 0;
