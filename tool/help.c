@@ -23,17 +23,6 @@ const char *tool_command_name(tool_command command) {
   return names[command];
 }
 
-bool tool_command_is_later(const char *name) {
-  static const char *const later[] = {
-#define LATER(name) name,
-#include "commands.def"
-  };
-  for (unsigned i = 0; i < sizeof later / sizeof *later; i++)
-    if (strcmp(later[i], name) == 0)
-      return true;
-  return false;
-}
-
 const char *tool_command_nearest(const char *name) {
   return tool_nearest(name, names + 1, NAMES - 1);
 }
@@ -126,6 +115,11 @@ void tool_help_command(tool_command command) {
     printf("\nOperations:\n");
 #define OPERATION(name, constant, takes, gives, meaning) entry(#name, meaning, NULL);
 #include "muster/operation.def"
+  }
+  if (command == TOOL_BENCH) {
+    printf("\nWHAT:\n");
+#define WHAT(name, function, meaning) entry(#name, meaning, NULL);
+#include "bench/what.def"
   }
   if (command == TOOL_RUN || command == TOOL_CHECK) {
     printf("\n--arg SPEC, in the order of the kernel's parameters:\n");

@@ -21,6 +21,8 @@ static int dispatch(tool_command command, const tool_options *o) {
   case TOOL_SCAN:
   case TOOL_HISTOGRAM:
     return tool_operate(o);
+  case TOOL_BENCH:
+    return tool_bench(o);
   case TOOL_NO_COMMAND:
     break;
   }
@@ -44,9 +46,7 @@ int main(int argc, char **argv) {
   tool_command command = tool_command_find(name);
   if (command == TOOL_NO_COMMAND) {
     const char *near = tool_command_nearest(name);
-    if (tool_command_is_later(name))
-      tool_error("this version has no muster %s yet", name);
-    else if (near)
+    if (near)
       tool_error("unknown command %s; did you mean muster %s?", name, near);
     else
       tool_error("unknown command %s; muster --help lists them", name);

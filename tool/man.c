@@ -182,6 +182,10 @@ static void whole(void) {
       "Sums and products of integers are kept in 64 bits and wrap, of half precision in f32; and and or "
       "are of integers, norm is of floats. dot gives the type that sum gives; scan keeps the array's type "
       "and shape; histogram counts in u64, and its text leaves out what never occurs.");
+  heading("MEASUREMENTS");
+  paragraph("muster bench WHAT... measures these; without WHAT all. doc/bench.md says how.");
+#define WHAT(name, function, meaning) item(#name, meaning);
+#include "bench/what.def"
   heading("EXIT STATUS");
   paragraph("Of muster run that of the program, and:");
   item("124", "the time limit is over, or the program can be proven to hang");
@@ -196,6 +200,10 @@ static void whole(void) {
   paragraph(
       "Of muster reduce, dot, scan and histogram: 0, 1 if a launch failed, 2 if a file or an option is not "
       "right, 125 if muster itself failed. Where it is not 0 nothing has been written.");
+  paragraph(
+      "Of muster bench: 0, 1 if a launch failed or did wrong, 2 if a file or an option is not right, 125 if "
+      "muster itself failed. Of muster bench --compare: 0, 1 if something became slower, 2 if a file is not "
+      "right, 3 if the two runs have no figure in common.");
   paragraph("Of muster check and muster merge the first that applies, with the report's verdict:");
   item("2", "a usage error: nothing was started");
   item("125", "muster itself failed");
@@ -212,9 +220,10 @@ static void whole(void) {
             "All that is "
             "written must match, each at another access. What matches nothing is told.");
   heading("ENVIRONMENT");
-  item("MUSTER_DEVICE", "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel, reduce, dot, scan, histogram "
-                        "and programs of libmuster run; muster's own "
-                        "default is cpu");
+  item("MUSTER_DEVICE",
+       "gpu, gpu:N, cpu, cpu:PROFILE or auto: where --kernel, reduce, dot, scan, histogram, bench "
+       "and programs of libmuster run; muster's own "
+       "default is cpu, of bench auto");
   item(
       "MUSTER_OPTIONS",
       "run or check, then the options of the device, for programs that others start with muster's libraries; "

@@ -15,6 +15,7 @@
 enum {
   TOOL_OK = 0,
   TOOL_LAUNCH_FAILED = 1,
+  TOOL_SLOWER = 1, /* muster bench --compare: something became slower */
   TOOL_USAGE = 2,
   TOOL_UNJUDGED = 3, /* muster check: something could not be judged */
   TOOL_FAILED = 4,   /* muster check: the program failed */
@@ -94,7 +95,6 @@ bool tool_parse_number(const char *text, uint64_t *out);
 /* ------------------------------------------------------------------ help.c */
 tool_command tool_command_find(const char *name);
 const char *tool_command_name(tool_command command);
-bool tool_command_is_later(const char *name); /* named in the design, not here yet */
 const char *tool_command_nearest(const char *name);
 void tool_help(void); /* on standard output */
 void tool_help_command(tool_command command);
@@ -141,6 +141,7 @@ int tool_merge(const tool_options *o);
 int tool_info(const tool_options *o);
 int tool_plan(const tool_options *o);
 int tool_operate(const tool_options *o); /* reduce, dot, scan, histogram */
+int tool_bench(const tool_options *o);
 
 /* ------------------------------------------------------------------ kernel.c, info.c: what the commands
  * share */
