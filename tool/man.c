@@ -201,8 +201,10 @@ static void whole(void) {
       "Of muster reduce, dot, scan and histogram: 0, 1 if a launch failed, 2 if a file or an option is not "
       "right, 125 if muster itself failed. Where it is not 0 nothing has been written.");
   paragraph(
-      "Of muster bench: 0, 1 if a launch failed or did wrong, 2 if a file or an option is not right, 125 if "
-      "muster itself failed. Of muster bench --compare: 0, 1 if something became slower, 2 if a file is not "
+      "Of muster bench: 0, 1 if a launch failed or did wrong, 2 if a file or an option is not right, 3 if "
+      "something took longer than --time-limit, 125 if muster itself failed, 128+N if signal N ended it; "
+      "whatever it is, the figures that there are have been written. Of muster bench --compare: 0, 1 if "
+      "something became slower, 2 if a file is not "
       "right, 3 if the two runs have no figure in common.");
   paragraph("Of muster check and muster merge the first that applies, with the report's verdict:");
   item("2", "a usage error: nothing was started");

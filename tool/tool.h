@@ -17,7 +17,7 @@ enum {
   TOOL_LAUNCH_FAILED = 1,
   TOOL_SLOWER = 1, /* muster bench --compare: something became slower */
   TOOL_USAGE = 2,
-  TOOL_UNJUDGED = 3, /* muster check: something could not be judged */
+  TOOL_UNJUDGED = 3, /* something could not be judged, or not be measured in time */
   TOOL_FAILED = 4,   /* muster check: the program failed */
   TOOL_LIMIT = 124,  /* the time limit, or a proven hang */
   TOOL_OURS = 125,   /* muster itself failed, or refused what is not modelled */

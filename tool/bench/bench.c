@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
   const char *name;
-  int (*measure)(bench *b, const char *what);
+  int (*measure)(bench *b);
 } whats[] = {
 #define WHAT(name, function, meaning) {#name, bench_measure_##function},
 #include "what.def"
@@ -37,23 +36,6 @@ static int choose(const tool_options *o, bool chosen[WHATS]) {
   for (size_t k = 0; k < WHATS && o->n_rest == 0; k++) /* the closing tables are of the primitives */
     chosen[k] = !o->summary || whats[k].measure != bench_measure_operation;
   return TOOL_OK;
-}
-
-static int measure(const tool_options *o, const bool chosen[WHATS], bench_run *run) {
-  bench b = {0};
-  int code = bench_open(&b, o, run);
-  bool tell = isatty(STDERR_FILENO);
-  for (size_t k = 0; k < WHATS && code == TOOL_OK; k++) {
-    if (!chosen[k])
-      continue;
-    if (tell)
-      fprintf(stderr, "\r\033[Kmuster: bench %s", whats[k].name);
-    code = whats[k].measure(&b, whats[k].name);
-  }
-  if (tell)
-    fprintf(stderr, "\r\033[K");
-  bench_close(&b);
-  return code;
 }
 
 /* Writes the run as it was asked for. */
@@ -114,7 +96,8 @@ static int check(const tool_options *o) {
   } rows[] = {{o->json, "json", "show"},           {o->csv, "csv", "show"},
               {o->summary, "summary", "show"},     {o->has.svg, "svg", "draw"},
               {o->has.bench_output, "output", ""}, {o->has.device, "device", "measure"},
-              {o->has.runs, "runs", "measure"},    {o->has.from, "from", "read"}};
+              {o->has.runs, "runs", "measure"},    {o->has.bench_limit, "time-limit", "measure"},
+              {o->has.from, "from", "read"}};
   const char *shown = NULL;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (!rows[i].given)
@@ -157,9 +140,11 @@ int tool_bench(const tool_options *o) {
   if (o->from)
     code = bench_from_json(o->from, &run) ? TOOL_OK : TOOL_USAGE;
   else if ((code = choose(o, chosen)) == TOOL_OK)
-    code = measure(o, chosen, &run);
-  if (code == TOOL_OK)
-    code = put(o, &run);
+    code = bench_watch(o, chosen, &run);
+  if (run.version) { /* also where something failed */
+    int written = put(o, &run);
+    code = code == TOOL_OK ? written : code;
+  }
   bench_free(&run);
   return code;
 }

@@ -53,6 +53,14 @@ void bench_free(bench_run *r);
 char *bench_to_json(const bench_run *r); /* free() it */
 /* Reads a file that --json wrote; false, having said what is wrong with it. */
 bool bench_from_json(const char *path, bench_run *r);
+/* What the process that measures tells the one that keeps it, a line each: the run without figures, a figure,
+ * and by `kind` what else there is to say of a what. */
+void bench_tell_run(FILE *to, const bench_run *r);
+void bench_tell_figure(FILE *to, const bench_figure *f);
+void bench_tell(FILE *to, const char *kind, const char *what, const char *text);
+/* Adds the run or the figure of a line to the run. Its kind, and what else it says: free() both texts. NULL,
+ * having said so: it cannot be read. */
+char *bench_hear(const char *line, bench_run *run, const char **what, char **text);
 
 /* ------------------------------------------------------------------ table.c, svg.c, summary.c, compare.c */
 char *bench_to_table(const bench_run *r); /* all of these: free() it */
@@ -78,15 +86,23 @@ typedef struct bench {
   muster_device *device;
   muster_device_info info;
   muster_module *modules[BENCH_FILES];
-  bool small; /* the CPU device: counts that only show that all works */
-  bench_run *run;
+  bool small;     /* the CPU device: counts that only show that all works */
+  bench_run *run; /* without figures: they are told */
+  FILE *tell;
+  const char *what;     /* is measured now */
+  uint32_t begun, done; /* measurements of it: here, and before this process */
+  bench_figure now;
 } bench;
 
 /* Opens what --device or MUSTER_DEVICE names and begins the run. An exit code. */
-int bench_open(bench *b, const tool_options *o, bench_run *run);
+int bench_open(bench *b, const tool_options *o);
 void bench_close(bench *b);
-/* The library's answer as an exit code, having said why. */
-int bench_failed(const char *what, muster_result r);
+/* Begins the measurement of that figure and takes `how` over; false: an earlier process has been there. */
+bool bench_begin(bench *b, bench_figure figure);
+void bench_omit(bench *b, char *why); /* this cannot be measured here; takes `why` over */
+/* The measurement has failed, by the library's answer or by what it found; takes `why` over. An exit code. */
+int bench_failed(bench *b, muster_result r);
+int bench_wrong(bench *b, char *why);
 /* The kernel of that name. NULL with TOOL_OK: this build or this device does not have it. */
 int bench_kernel(bench *b, bench_file file, const char *name, muster_kernel **kernel);
 /* `bytes` of zeroed memory, for as long as the device is open. */
@@ -100,13 +116,19 @@ typedef struct bench_loop {
   uint32_t *rounds; /* one of them; NULL: it is the launch that is repeated, in a graph or in a stream */
   bool graph;
 } bench_loop;
-/* Adds the figure of one round: the slope between `few` and `many` of them; `divide` things happen in one. */
-int bench_slope(bench *b, bench_loop *loop, uint32_t few, uint32_t many, double divide, bench_figure figure);
-/* Adds the figure of one call of `work`, of `repeat` in a run. */
-int bench_calls(bench *b, muster_work work, void *context, uint32_t repeat, bool graph, bench_figure figure);
+/* The figure begun is that of one round: the slope between `few` and `many` of them; `divide` things happen
+ * in one. */
+int bench_slope(bench *b, bench_loop *loop, uint32_t few, uint32_t many, double divide);
+/* The figure begun is that of one call of `work`, of `repeat` in a run. */
+int bench_calls(bench *b, muster_work work, void *context, uint32_t repeat, bool graph);
 
 /* The functions of what.def, in primitives.c, atomics.c and operations.c. */
-#define WHAT(name, function, meaning) int bench_measure_##function(bench *b, const char *what);
+#define WHAT(name, function, meaning) int bench_measure_##function(bench *b);
 #include "what.def"
+
+/* ------------------------------------------------------------------ watch.c */
+/* Measures what is chosen (one member a row of what.def) in another process. An exit code; the run has a
+ * version if the device was opened, and is then complete: what is not in it is named in it. */
+int bench_watch(const tool_options *o, const bool *chosen, bench_run *run);
 
 #endif

@@ -35,6 +35,13 @@ static void put(FILE *to, const char *before, json_t *v, const char *after) {
   json_decref(v);
 }
 
+static json_t *json_of(const bench_figure *f) {
+  return json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:f}", "what", f->what, "how", f->how, "blocks",
+                   (json_int_t)f->blocks, "groups", (json_int_t)f->groups, "threads", (json_int_t)f->threads,
+                   "n", (json_int_t)f->n, "bytes", (json_int_t)f->bytes, "min", f->min, "median", f->median,
+                   "max", f->max);
+}
+
 char *bench_to_json(const bench_run *r) {
   char *text = NULL;
   size_t bytes = 0;
@@ -53,15 +60,8 @@ char *bench_to_json(const bench_run *r) {
   for (size_t i = 0; i < r->n_gaps; i++)
     put(to, i ? ",\n" : "\n", json_pack("{s:s,s:s}", "what", r->gaps[i].what, "why", r->gaps[i].why), "");
   fprintf(to, "],\n\"figures\":[");
-  for (size_t i = 0; i < r->n; i++) {
-    const bench_figure *f = &r->figures[i];
-    put(to, i ? ",\n" : "\n",
-        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:f}", "what", f->what, "how", f->how, "blocks",
-                  (json_int_t)f->blocks, "groups", (json_int_t)f->groups, "threads", (json_int_t)f->threads,
-                  "n", (json_int_t)f->n, "bytes", (json_int_t)f->bytes, "min", f->min, "median", f->median,
-                  "max", f->max),
-        "");
-  }
+  for (size_t i = 0; i < r->n; i++)
+    put(to, i ? ",\n" : "\n", json_of(&r->figures[i]), "");
   fprintf(to, "]}\n");
   fclose(to);
   return text;
@@ -127,7 +127,7 @@ static double number(reader *r, const json_t *of, const char *name) {
 static double ns(reader *r, const json_t *of, const char *name) {
   return json_number_value(member(r, of, name, "a time above 0", is_time));
 }
-static const char *what(reader *r, const json_t *of) {
+static const char *what_of(reader *r, const json_t *of) {
   const json_t *v = member(r, of, "what", "a word of muster bench --help", is_string);
   const char *name = r->good ? bench_what(json_string_value(v), json_string_length(v)) : NULL;
   if (r->good && !name) {
@@ -143,7 +143,7 @@ static void read_figure(reader *r, const json_t *v, bench_run *run) {
     tool_error("%s: %s is no object", r->path, r->where);
     r->good = false;
   }
-  bench_figure f = {.what = what(r, v),
+  bench_figure f = {.what = what_of(r, v),
                     .blocks = small(r, v, "blocks"),
                     .groups = small(r, v, "groups"),
                     .threads = small(r, v, "threads"),
@@ -176,7 +176,7 @@ static void read_list(reader *r, const json_t *of, const char *name, bench_run *
     if (*name == 'f') {
       read_figure(r, v, run);
     } else {
-      const char *of_what = what(r, v);
+      const char *of_what = what_of(r, v);
       char *why = text(r, v, "why");
       if (r->good)
         bench_leave_out(run, of_what, why);
@@ -205,6 +205,51 @@ static void read_run(reader *r, const json_t *v, bench_run *run) {
   run->runs = small(r, method, "runs");
   read_list(r, v, "left_out", run);
   read_list(r, v, "figures", run);
+}
+
+/* ------------------------------------------------------------------ from one process to another */
+
+/* One line. */
+static void tell(FILE *to, const char *kind, json_t *v) {
+  fprintf(to, "%s ", kind);
+  put(to, "", v, "\n");
+  fflush(to);
+}
+void bench_tell_figure(FILE *to, const bench_figure *f) {
+  tell(to, "figure", json_of(f));
+}
+void bench_tell(FILE *to, const char *kind, const char *what, const char *text) {
+  tell(to, kind, json_pack("{s:s,s:s}", "what", what, "why", text));
+}
+void bench_tell_run(FILE *to, const bench_run *r) {
+  char *text = bench_to_json(r);
+  tell(to, "run", json_loads(text, 0, NULL));
+  free(text);
+}
+
+char *bench_hear(const char *line, bench_run *run, const char **what, char **text_of) {
+  size_t kind = strcspn(line, " ");
+  json_t *v = json_loads(line + kind, 0, NULL);
+  reader r = {.path = "what the measuring process tells", .where = "it", .good = true};
+  char *heard = tool_format("%.*s", (int)kind, line);
+  *what = NULL;
+  *text_of = NULL;
+  if (strcmp(heard, "run") == 0) {
+    if (!run->version)
+      read_run(&r, v, run);
+  } else if (strcmp(heard, "figure") == 0) {
+    read_figure(&r, v, run);
+  } else {
+    *what = what_of(&r, v);
+    *text_of = text(&r, v, "why");
+  }
+  json_decref(v);
+  if (!r.good) {
+    free(heard);
+    free(*text_of);
+    heard = *text_of = NULL;
+  }
+  return heard;
 }
 
 bool bench_from_json(const char *path, bench_run *run) {

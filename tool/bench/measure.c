@@ -24,10 +24,43 @@ static const char *const file_names[BENCH_FILES] = {[BENCH_primitives] = "primit
                                                     [BENCH_remedies] = "remedies",
                                                     [BENCH_cooperative] = "cooperative"};
 
-int bench_failed(const char *what, muster_result r) {
-  tool_error("bench %s: %s", what, muster_message());
-  return r == MUSTER_ERROR_LAUNCH_FAILED || r == MUSTER_ERROR_DEVICE_LOST ? TOOL_LAUNCH_FAILED : TOOL_OURS;
+/* ------------------------------------------------------------------ what is told */
+
+bool bench_begin(bench *b, bench_figure figure) {
+  free(b->now.how);
+  b->now = figure;
+  b->now.what = b->what;
+  if (b->begun++ < b->done)
+    return false;
+  char *shape = bench_shape(&b->now), *text = tool_format("%s, %s", b->now.how, shape);
+  bench_tell(b->tell, "begin", b->what, text);
+  free(text);
+  free(shape);
+  return true;
 }
+
+void bench_omit(bench *b, char *why) {
+  bench_tell(b->tell, "omit", b->what, why);
+  free(why);
+}
+
+static int fail(bench *b, int code, char *why) {
+  if (b->what)
+    bench_tell(b->tell, "fail", b->what, why);
+  else
+    tool_error("bench: %s", why); /* nothing is measured yet */
+  free(why);
+  return code;
+}
+int bench_wrong(bench *b, char *why) {
+  return fail(b, TOOL_LAUNCH_FAILED, why);
+}
+int bench_failed(bench *b, muster_result r) {
+  bool launch = r == MUSTER_ERROR_LAUNCH_FAILED || r == MUSTER_ERROR_DEVICE_LOST;
+  return fail(b, launch ? TOOL_LAUNCH_FAILED : TOOL_OURS, tool_format("%s", muster_message()));
+}
+
+/* ------------------------------------------------------------------ kernels and memory */
 
 int bench_kernel(bench *b, bench_file file, const char *name, muster_kernel **kernel) {
   const image *best = NULL;
@@ -45,14 +78,14 @@ int bench_kernel(bench *b, bench_file file, const char *name, muster_kernel **ke
     return TOOL_OK;
   if (r == MUSTER_OK)
     r = muster_module_find(b->modules[file], name, kernel);
-  return r == MUSTER_OK || r == MUSTER_ERROR_NOT_FOUND ? TOOL_OK : bench_failed(name, r);
+  return r == MUSTER_OK || r == MUSTER_ERROR_NOT_FOUND ? TOOL_OK : bench_failed(b, r);
 }
 
 int bench_memory(bench *b, uint64_t bytes, uint64_t *address) {
   muster_result r = muster_alloc(b->device, bytes, address);
   if (r == MUSTER_OK)
     r = muster_fill_bytes(b->device, *address, 0, bytes);
-  return r == MUSTER_OK ? TOOL_OK : bench_failed("memory", r);
+  return r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
 }
 
 /* ------------------------------------------------------------------ times */
@@ -62,21 +95,20 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Adds the figure of these times, if they are times. */
-static void add(bench *b, bench_figure figure, double *ns) {
+/* Tells the figure that these are the times of, if they are times. */
+static void add(bench *b, double *ns) {
   uint32_t n = b->run->runs;
+  bench_figure *f = &b->now;
   qsort(ns, n, sizeof *ns, by_value);
-  figure.min = ns[0];
-  figure.median = n % 2 ? ns[n / 2] : 0.5 * (ns[n / 2 - 1] + ns[n / 2]);
-  figure.max = ns[n - 1];
-  if (figure.min > 0 && isfinite(figure.max)) {
-    bench_add(b->run, figure);
+  f->min = ns[0];
+  f->median = n % 2 ? ns[n / 2] : 0.5 * (ns[n / 2 - 1] + ns[n / 2]);
+  f->max = ns[n - 1];
+  if (f->min > 0 && isfinite(f->max)) {
+    bench_tell_figure(b->tell, f);
   } else {
-    char *shape = bench_shape(&figure);
-    bench_leave_out(b->run, figure.what,
-                    tool_format("%s, %s: too short to be told from the launch", figure.how, shape));
+    char *shape = bench_shape(f);
+    bench_omit(b, tool_format("%s, %s: too short to be told from the launch", f->how, shape));
     free(shape);
-    free(figure.how);
   }
 }
 
@@ -87,7 +119,7 @@ static muster_result launch(void *context, void *stream) {
   return muster_kernel_launch(loop->kernel, &l, loop->parameters);
 }
 
-int bench_slope(bench *b, bench_loop *loop, uint32_t few, uint32_t many, double divide, bench_figure figure) {
+int bench_slope(bench *b, bench_loop *loop, uint32_t few, uint32_t many, double divide) {
   uint32_t n = b->run->runs;
   muster_timing how = MUSTER_TIMING_INIT;
   how.runs = n;
@@ -104,14 +136,12 @@ int bench_slope(bench *b, bench_loop *loop, uint32_t few, uint32_t many, double 
   for (uint32_t i = 0; i < n; i++)
     ns[i] = (ns[n + i] - ns[i]) / (many - few) / divide;
   if (r == MUSTER_OK)
-    add(b, figure, ns);
-  else
-    free(figure.how);
+    add(b, ns);
   free(ns);
-  return r == MUSTER_OK ? TOOL_OK : bench_failed(figure.what, r);
+  return r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
 }
 
-int bench_calls(bench *b, muster_work work, void *context, uint32_t repeat, bool graph, bench_figure figure) {
+int bench_calls(bench *b, muster_work work, void *context, uint32_t repeat, bool graph) {
   muster_timing how = MUSTER_TIMING_INIT;
   how.runs = b->run->runs;
   how.repeat = repeat;
@@ -121,11 +151,9 @@ int bench_calls(bench *b, muster_work work, void *context, uint32_t repeat, bool
   for (uint32_t i = 0; i < how.runs; i++)
     ns[i] /= repeat;
   if (r == MUSTER_OK)
-    add(b, figure, ns);
-  else
-    free(figure.how);
+    add(b, ns);
   free(ns);
-  return r == MUSTER_OK ? TOOL_OK : bench_failed(figure.what, r);
+  return r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
 }
 
 /* ------------------------------------------------------------------ the device */
@@ -146,7 +174,7 @@ static int see_clock(bench *b) {
     r = muster_copy_out(b->device, seen, out, sizeof seen);
   if (r == MUSTER_OK && seen[1] > 0)
     b->run->seen_mhz = 1e3 * (double)seen[0] / (double)seen[1];
-  return r == MUSTER_OK ? TOOL_OK : bench_failed("clock", r);
+  return r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
 }
 
 /* "580.159.04, CUDA 13.0": the version that NVIDIA's kernel module tells, where it is that device's driver.
@@ -168,10 +196,10 @@ static char *driver_name(const muster_device_info *info) {
   return both;
 }
 
-int bench_open(bench *b, const tool_options *o, bench_run *run) {
+int bench_open(bench *b, const tool_options *o) {
+  bench_run *run = b->run;
   muster_result r = muster_open(o->device, &b->device);
   b->info = (muster_device_info)MUSTER_DEVICE_INFO_INIT;
-  b->run = run;
   if (r == MUSTER_OK)
     r = muster_device_get(b->device, &b->info);
   if (r != MUSTER_OK) {
@@ -202,5 +230,6 @@ int bench_open(bench *b, const tool_options *o, bench_run *run) {
 }
 
 void bench_close(bench *b) {
+  free(b->now.how);
   muster_close(b->device);
 }

@@ -105,36 +105,30 @@ static int fill(bench *b, uint64_t to, uint64_t words, uint32_t floats) {
   if (code != TOOL_OK || !kernel)
     return code;
   muster_result r = muster_kernel_launch(kernel, &launch, parameters);
-  return r == MUSTER_OK ? TOOL_OK : bench_failed("fill", r);
+  return r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
 }
 
-static int measure(bench *b, job *j, uint64_t n) {
+static int measure(bench *b, job *j, uint64_t n, bool graph) {
   j->n = n;
+  if (!bench_begin(b, (bench_figure){.how = tool_format("%s, in a %s", operations[j->op].how,
+                                                        graph ? "graph" : "stream"),
+                                     .n = n,
+                                     .bytes = n * (operations[j->op].in + operations[j->op].out)}))
+    return TOOL_OK;
   bool good = false;
   muster_result r = work(j, NULL);
   if (r == MUSTER_OK)
     r = judge(j, &good);
   if (r != MUSTER_OK)
-    return bench_failed(operations[j->op].what, r);
-  if (!good) {
-    tool_error("bench %s: a wrong result of %llu elements", operations[j->op].what, (unsigned long long)n);
-    return TOOL_LAUNCH_FAILED;
-  }
-  int code = TOOL_OK;
-  for (int graph = 0; graph < 2 && code == TOOL_OK; graph++)
-    code = bench_calls(
-        b, work, j, b->small ? 2 : REPEAT, graph,
-        (bench_figure){.what = operations[j->op].what,
-                       .how = tool_format("%s, in a %s", operations[j->op].how, graph ? "graph" : "stream"),
-                       .n = n,
-                       .bytes = n * (operations[j->op].in + operations[j->op].out)});
-  return code;
+    return bench_failed(b, r);
+  return good ? bench_calls(b, work, j, b->small ? 2 : REPEAT, graph)
+              : bench_wrong(b, tool_format("not the result of these elements"));
 }
 
-int bench_measure_operation(bench *b, const char *what) {
+int bench_measure_operation(bench *b) {
   job j = {.device = b->device, .call = MUSTER_CALL_INIT};
   for (int i = 0; i < OPERATIONS; i++)
-    if (strcmp(operations[i].what, what) == 0)
+    if (strcmp(operations[i].what, b->what) == 0)
       j.op = (operation)i;
   const uint64_t *list = b->small ? small_sizes : sizes;
   size_t n = b->small ? sizeof small_sizes / sizeof *small_sizes : sizeof sizes / sizeof *sizes;
@@ -149,10 +143,10 @@ int bench_measure_operation(bench *b, const char *what) {
     size_t bytes;
     muster_result r = workspace_bytes(&j, list[i], &bytes);
     if (r == MUSTER_ERROR_NO_CODE) {
-      bench_leave_out(b->run, what, tool_format("%s", muster_message()));
+      bench_omit(b, tool_format("%s", muster_message()));
       return TOOL_OK;
     }
-    code = r == MUSTER_OK ? TOOL_OK : bench_failed(what, r);
+    code = r == MUSTER_OK ? TOOL_OK : bench_failed(b, r);
     j.call.workspace_bytes = bytes > j.call.workspace_bytes ? bytes : j.call.workspace_bytes;
   }
   if (code == TOOL_OK)
@@ -167,8 +161,8 @@ int bench_measure_operation(bench *b, const char *what) {
     code = fill(b, j.x, array / 4, j.op != HISTOGRAM);
   if (code == TOOL_OK && in == 8)
     code = fill(b, j.y, array / 4, 1);
-  for (size_t i = 0; i < n && code == TOOL_OK; i++)
-    code = measure(b, &j, list[i]);
+  for (size_t i = 0; i < 2 * n && code == TOOL_OK; i++)
+    code = measure(b, &j, list[i / 2], i % 2);
   muster_free(b->device, j.x);
   muster_free(b->device, j.y);
   muster_free(b->device, j.out);
