@@ -12,7 +12,8 @@
 #   function NAME RESULT PARAMETERS VISIBILITY   exported (MUSTER_API, MU_FN), plain, or own (MU_OWN, MU_COLD)
 #   struct NAME, field STRUCT NAME TYPE COUNT    (NAME is "" where it has none)
 #   enum NAME, constant ENUM NAME VALUE MEANING
-#   type NAME                      of a typedef that is neither
+#   callback NAME RESULT PARAMETERS              a pointer to a function of the caller
+#   type NAME                      of a typedef that is none of these
 #   macro NAME
 #   end                            the run is over
 #
@@ -207,6 +208,16 @@ function declaration(raw,   s, name, result, parameters, visibility) {
     return
   }
   if (s ~ /^(typedef )?struct/) { sources(raw); structure(raw); return }
+  if (match(s, /^typedef [^()]+\(\*[A-Za-z_0-9]+\)\(/)) {
+    sources(raw)
+    name = result = substr(s, 9, RLENGTH - 10)
+    sub(/.*\(\*/, "", name)
+    sub(/\(\*.*/, "", result)
+    parameters = substr(s, RLENGTH + 1)
+    sub(/\);$/, "", parameters)
+    say("callback", name "\t" trim(result) "\t" parameters)
+    return
+  }
   if (s ~ /^typedef/ || (s ~ /\{.*\}$/ && s !~ /^MU_/)) {
     sources(raw)
     if (s !~ /\(/ && sub(/;$/, "", s)) {

@@ -83,7 +83,7 @@ $1 == "function" {
   prototype($3 ($3 ~ /\*$/ ? "" : " ") $2 "(", $4)
   next
 }
-$1 == "struct" || $1 == "enum" || $1 == "type" { types++; if ($2 != "") names[++n_names] = $2; next }
+$1 == "struct" || $1 == "enum" || $1 == "callback" || $1 == "type" { types++; if ($2 != "") names[++n_names] = $2; next }
 $1 == "macro" { macros[++n_macros] = $2; known_macros[$2] = 1; next }
 $1 == "end" { keep(); next }
 

@@ -2,7 +2,7 @@
 #   awk -f mk/api.awk include/muster.h | awk -v version=0.1.0 -f mk/python.awk - python/muster.py.in
 BEGIN {
   FS = "\t"
-  n = split("int int,char char,size_t size_t,uint8_t uint8,uint16_t uint16,uint32_t uint32,uint64_t uint64,int64_t int64", rows, ",")
+  n = split("int int,char char,size_t size_t,uint8_t uint8,uint16_t uint16,uint32_t uint32,uint64_t uint64,int64_t int64,double double", rows, ",")
   for (i = 1; i <= n; i++) {
     split(rows[i], pair, " ")
     scalar[pair[1]] = "ctypes.c_" pair[2]
@@ -23,13 +23,14 @@ function type(c,   base) {
     return "ctypes.POINTER(" type(base) ")"
   }
   if (c in enumeration) return "ctypes.c_int"
-  if (c in structure) return c
+  if (c in structure || c in callback) return c
   print "python.awk: no ctypes type for \"" c "\"" > "/dev/stderr"
   failed = 1
   return "None"
 }
 function say(line) { api = api line "\n" }
-function function_line(name, result, parameters,   list, n, i, c, text) {
+# The types of parameters, each with its name, as ctypes takes them.
+function types(parameters,   list, n, i, c, text) {
   n = parameters == "void" ? 0 : split(parameters, list, ", ")
   for (i = 1; i <= n; i++) {
     c = list[i]
@@ -37,7 +38,7 @@ function function_line(name, result, parameters,   list, n, i, c, text) {
     sub(/ +$/, "", c)
     text = text (i > 1 ? ", " : "") type(c)
   }
-  functions = functions "    \"" name "\": (" type(result) ", [" text "]),\n"
+  return text
 }
 
 FNR == NR && $1 == "enum" { enumeration[$2] = 1; if ($2 != "") enums[++n_enums] = $2 }
@@ -51,7 +52,11 @@ FNR == NR && $1 == "field" {
   }
   fields[$2] = fields[$2] "        (\"" $3 "\", " type($4) ($5 != 1 ? " * " $5 : "") "),\n"
 }
-FNR == NR && $1 == "function" && $5 == "exported" { function_line($2, $3, $4) }
+FNR == NR && $1 == "function" && $5 == "exported" { functions = functions "    \"" $2 "\": (" type($3) ", [" types($4) "]),\n" }
+FNR == NR && $1 == "callback" {
+  callback[$2] = 1
+  callbacks = callbacks $2 " = ctypes.CFUNCTYPE(" type($3) ", " types($4) ")\n"
+}
 FNR == NR { next }
 
 /^#@api@$/ {
@@ -61,7 +66,8 @@ FNR == NR { next }
   say("}\n")
   for (i = 1; i <= n_structures; i++)
     say("\nclass " order[i] "(ctypes.Structure):\n    _fields_ = [\n" fields[order[i]] "    ]\n")
-  say("\n_STRUCTURES = [" join(order, n_structures) "]\n_FUNCTIONS = {\n" functions "}")
+  say("\n" callbacks)
+  say("_STRUCTURES = [" join(order, n_structures) "]\n_FUNCTIONS = {\n" functions "}")
   gsub(/\n\n\n+/, "\n\n\n", api)
   printf "%s", api
   next

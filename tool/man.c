@@ -130,6 +130,11 @@ static void arguments(void) {
             "type and shape are kept; numpy has no bfloat16 and sees two opaque bytes.");
 }
 
+static void measurements(void) {
+#define WHAT(name, function, meaning) item(#name, meaning);
+#include "bench/what.def"
+}
+
 static void operations(void) {
 #define OPERATION(name, constant, takes, gives, meaning) item(#name, meaning);
 #include "muster/operation.def"
@@ -184,8 +189,7 @@ static void whole(void) {
       "and shape; histogram counts in u64, and its text leaves out what never occurs.");
   heading("MEASUREMENTS");
   paragraph("muster bench WHAT... measures these; without WHAT all. doc/bench.md says how.");
-#define WHAT(name, function, meaning) item(#name, meaning);
-#include "bench/what.def"
+  measurements();
   heading("EXIT STATUS");
   paragraph("Of muster run that of the program, and:");
   item("124", "the time limit is over, or the program can be proven to hang");
@@ -257,6 +261,10 @@ static void one(int command) {
   if (mask & REDUCE) {
     heading("OPERATIONS");
     operations();
+  }
+  if (mask & BENCH) {
+    heading("MEASUREMENTS");
+    measurements();
   }
   heading("SEE ALSO");
   others(command);

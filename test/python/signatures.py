@@ -34,11 +34,14 @@ enums = {node["name"]: node for node in tree["inner"]
 
 NUMBERS = {"int": ctypes.c_int, "unsigned int": ctypes.c_uint32, "unsigned long": ctypes.c_uint64,
            "unsigned char": ctypes.c_uint8, "char": ctypes.c_char, "void": None, "size_t": ctypes.c_size_t,
-           "uint8_t": ctypes.c_uint8, "uint32_t": ctypes.c_uint32, "uint64_t": ctypes.c_uint64}
+           "double": ctypes.c_double, "uint8_t": ctypes.c_uint8, "uint32_t": ctypes.c_uint32, "uint64_t": ctypes.c_uint64}
 
 
 def as_ctypes(c):
     c = c.replace("const ", "").replace("struct ", "").strip()
+    if "(*)" in c:
+        result, parameters = c.split("(*)")
+        return ctypes.CFUNCTYPE(as_ctypes(result), *map(as_ctypes, parameters.strip("()").split(",")))
     if c.endswith("*"):
         base = c[:-1].strip()
         if base == "char":
