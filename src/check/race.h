@@ -277,6 +277,12 @@ typedef struct race_meeting { /* a barrier at work */
   bool only_releases; /* some did not wait */
 } race_meeting;
 
+/* Words of one memory: a hash that doubles. */
+typedef struct race_words {
+  struct race_word **slots;
+  uint32_t n, bits; /* 1 << bits slots */
+} race_words;
+
 enum { RACE_BARRIERS = 16 };
 typedef struct race_block {
   struct race_block *next; /* of the same hash */
@@ -298,6 +304,7 @@ typedef struct race_block {
   race_warp *warps;
   race_meeting meetings[RACE_BARRIERS];
   race_shadow shared;
+  race_words words; /* in its shared memory */
   race_object *objects;
   uint32_t n_objects;
 } race_block;
@@ -312,7 +319,6 @@ typedef struct race_head {
 typedef struct race_word {
   struct race_word *next;
   uint64_t address;
-  uint32_t space; /* 0: global; else 1 + number of the block whose shared memory it is in */
   uint32_t bytes;
   uint32_t block, warp, lane; /* who wrote it last */
   uint8_t level;
@@ -348,7 +354,7 @@ typedef struct race {
   race_block *blocks[1024]; /* hash */
   race_block *last;
   uint32_t next_block;
-  race_word *words[4096]; /* hash */
+  race_words words; /* in global memory */
   race_shadow global;
   bool failed, forgot;  /* forgot: not all accesses of a line were kept */
   race_first *launches; /* by number */
@@ -421,6 +427,14 @@ void race_objects_free(race_block *b);
 /* race.c: one access of an asynchronous copy, issued by that lane. */
 void race_touch(race *r, race_block *b, race_block *home, const race_record *rec, uint64_t line,
                 uint32_t warp, uint32_t lane);
+/* race_word.c. `space`: 0, of global memory; else 1 + number of the block whose shared memory it is. NULL:
+ * that is over. */
+race_words *race_words_of(race *r, uint32_t space);
+void race_words_free(race_words *all);
+/* Where a word is that overlaps these bytes; NULL: there is none. */
+race_word **race_word_at(const race_words *all, uint64_t address, uint32_t bytes);
+void race_word_forget(race_words *all, race_word **at);
+race_word *race_word_new(race *r, race_words *all, uint64_t at, uint32_t bytes, race_line *line);
 /* Before it is asked what a lane knows. */
 void race_settle(race *r, race_block *b, uint32_t warp, uint32_t lane);
 void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes);

@@ -1,7 +1,7 @@
 /* race_sync.c: what orders: barriers of warps, blocks and clusters, fences, and words through which threads
  * release and acquire. A word keeps heads: one for each block (and level of scope) whose release a reader of
  * the word may meet; atomics continue a chain of heads, other strong writes begin a new one, weak ones end
- * it.
+ * it (race_word.c: where they are).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,19 +116,10 @@ static void block_free(race_block *b) {
   }
   race_known_drop(&b->known);
   race_shadow_free(&b->shared);
+  race_words_free(&b->words);
   race_objects_free(b);
   free(b->warps);
   free(b);
-}
-
-static void word_free(race_word *w) {
-  for (uint32_t i = 0; i < w->n_heads; i++)
-    race_known_drop(&w->heads[i].known);
-  race_known_drop(&w->wide);
-  race_known_drop(&w->narrow);
-  race_known_drop(&w->loose);
-  free(w->heads);
-  free(w);
 }
 
 static void block_end(race *r, uint64_t launch, uint64_t block) {
@@ -143,15 +134,6 @@ static void block_end(race *r, uint64_t launch, uint64_t block) {
   block_free(b);
 }
 
-static void words_free(race *r) {
-  for (uint32_t i = 0; i < sizeof r->words / sizeof *r->words; i++)
-    for (race_word *w = r->words[i], *next; w; w = next) {
-      next = w->next;
-      word_free(w);
-      r->words[i] = next;
-    }
-}
-
 static void clusters_end(race *r, uint64_t launch);
 
 static void blocks_drop(race *r) {
@@ -162,7 +144,7 @@ static void blocks_drop(race *r) {
     }
   memset(r->blocks, 0, sizeof r->blocks);
   r->last = NULL;
-  words_free(r);
+  race_words_free(&r->words);
 }
 
 void race_blocks_free(race *r) {
@@ -580,33 +562,6 @@ static uint32_t level_between(const race *r, const race_block *b, uint32_t other
                                                          : RACE_LEVEL_DEVICE;
 }
 
-static uint32_t word_slot(uint32_t space, uint64_t address) {
-  return (uint32_t)((address / 8 ^ address >> 15 ^ space * UINT64_C(2654435761)) % 4096);
-}
-
-static race_word **word_at(race *r, uint32_t space, uint64_t address, uint32_t bytes) {
-  race_word **at = &r->words[word_slot(space, address)];
-  while (*at && ((*at)->space != space || address >= (*at)->address + (*at)->bytes ||
-                 (*at)->address >= address + bytes))
-    at = &(*at)->next;
-  return at;
-}
-
-static void word_forget(race_word **at) {
-  race_word *w = *at;
-  *at = w->next;
-  word_free(w);
-}
-
-void race_weak_write(race *r, uint32_t space, uint64_t address, uint32_t bytes) {
-  for (uint64_t at = address & ~UINT64_C(7); at < address + bytes; at += 8) {
-    uint64_t from = at < address ? address : at, to = at + 8 < address + bytes ? at + 8 : address + bytes;
-    for (race_word **w = word_at(r, space, from, (uint32_t)(to - from)); *w;
-         w = word_at(r, space, from, (uint32_t)(to - from)))
-      word_forget(w);
-  }
-}
-
 /* Of a word at which more blocks than that release, a reader whose scope is narrower than the device is taken
  * to have met them all: who released what to its own block is not kept. */
 enum { HEADS = 64 };
@@ -768,22 +723,8 @@ static void loosen(race *r, race_known *to, uint32_t block, uint32_t warp, uint3
   }
 }
 
-static race_word *word_new(race *r, uint32_t space, uint64_t at, uint32_t bytes, race_line *line) {
-  race_word *w = calloc(1, sizeof *w), **head = &r->words[word_slot(space, at)];
-  if (!w) {
-    r->failed = true;
-    return NULL;
-  }
-  w->address = at, w->bytes = bytes, w->space = space;
-  w->version = w->chain = ++r->versions;
-  w->next = *head;
-  *head = w;
-  line->syncs = true;
-  return w;
-}
-
 static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
-                    uint32_t space, race_word *word, uint32_t level, check_site site) {
+                    race_words *all, race_word *word, uint32_t level, check_site site) {
   race_warp *w = &b->warps[a->who->warp];
   meeting m = {.race = r,
                .block = b,
@@ -823,7 +764,7 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
   for (int k = 0; k < RACE_N_READINGS; k++)
     if (found.of[k])
       take(&m, k, found.of[k], RACE_LEVEL_DEVICE, &memo);
-  if (!word && last && (word = word_new(r, space, at, a->bytes, line)) != NULL) {
+  if (!word && last && (word = race_word_new(r, all, at, a->bytes, line)) != NULL) {
     word->block = last->block, word->warp = last->warp, word->level = last->level, word->site = last->site;
     word->lane = (uint32_t)__builtin_ctz(last->lanes);
   }
@@ -845,28 +786,26 @@ void race_strong(race *r, race_block *b, const sim_access *a, uint32_t lane, rac
                  uint32_t space, check_site site, bool looks) {
   race_warp *w = &b->warps[a->who->warp];
   uint32_t level = race_level_of(a->scope);
-  race_word **found = line->syncs ? word_at(r, space, at, a->bytes) : NULL;
-  race_word *word = found ? *found : NULL;
+  race_words *all = race_words_of(r, space);
+  race_word **found = line->syncs ? race_word_at(all, at, a->bytes) : NULL, *word = found ? *found : NULL;
   bool writes = a->writes && a->stored >> lane & 1;
   bool releases = a->order == PTX_ORDER_RELEASE || a->order == PTX_ORDER_ACQ_REL;
   if (looks)
-    observe(r, b, a, lane, line, at, space, word, level, site);
+    observe(r, b, a, lane, line, at, all, word, level, site);
   if (!writes)
     return;
   bool chained = word && a->reads && word->address == at && word->bytes == a->bytes &&
                  race_reaches(r, b, level, word->block) && level_between(r, b, word->block) <= word->level;
   bool watched = looks && r->hints > 0; /* an atomic whose result is used: others will look as well */
-  if (!chained && found)
-    while (*found) { /* all that it overlaps */
-      watched |= (*found)->watched;
-      word_forget(found);
-      found = word_at(r, space, at, a->bytes);
-    }
+  while (!chained && line->syncs && (found = race_word_at(all, at, a->bytes))) { /* all that it overlaps */
+    watched |= (*found)->watched;
+    race_word_forget(all, found);
+  }
   if (!chained)
     word = NULL;
   if (!releases && !race_fence_of(w, lane, RACE_LEVEL_BLOCK) && !word && !watched)
     return;
-  if (!word && !(word = word_new(r, space, at, a->bytes, line)))
+  if (!word && !(word = race_word_new(r, all, at, a->bytes, line)))
     return;
   word->watched |= watched;
   if (word->watched)
@@ -941,7 +880,7 @@ void race_sync_event(race *r, const sim_event *e) {
   case SIM_EVENT_LAUNCH_END:
     clusters_end(r, e->who.launch);
     if (--r->running == 0)
-      words_free(r);
+      race_words_free(&r->words);
     break;
   case SIM_EVENT_HOST_COPY:
     race_copy_event(r, e);
