@@ -174,9 +174,11 @@ bool race_knows(const race_block *b, uint32_t warp, uint32_t lane, race_reading 
       return true;
   }
   const race_lane *l = lane == RACE_WHOLE ? NULL : w->lanes[lane];
-  return race_clock_time(b->known.of[as], of_block, of_warp, of_lane, by) >= time ||
-         race_clock_time(w->known.of[as], of_block, of_warp, of_lane, by) >= time ||
-         (l && race_clock_time(l->own.of[as], of_block, of_warp, of_lane, by) >= time);
+  const race_clock *clocks[3] = {b->known.of[as], w->known.of[as], l ? l->own.of[as] : NULL};
+  for (int k = 0; k < 3; k++) /* mostly they are empty */
+    if (clocks[k] && race_clock_time(clocks[k], of_block, of_warp, of_lane, by) >= time)
+      return true;
+  return false;
 }
 
 const race_step *race_met_in(const race_block *b, uint32_t warp, uint32_t lane, race_reading as,
@@ -723,20 +725,25 @@ static void loosen(race *r, race_known *to, uint32_t block, uint32_t warp, uint3
   }
 }
 
+/* Lanes of a record that stored, by a strong write of this launch, what a lane reads now. */
+static uint32_t observed_of(const race_block *b, const race_record *old, const race_record *read,
+                            uint32_t lane) {
+  bool counts = old->flags & RACE_WRITES && old->flags & RACE_STRONG && old->block - b->first < b->n_blocks;
+  return counts && !race_apart(old, race_extent_of(read)) ? race_overlap(old, read, lane) : 0;
+}
+
 static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, race_line *line, uint64_t at,
                     race_words *all, race_word *word, uint32_t level, check_site site) {
   race_warp *w = &b->warps[a->who->warp];
   meeting m = {.race = r,
                .block = b,
-               .lane = race_lane_at(r, w, lane),
+               .lane = word ? race_lane_at(r, w, lane) : w->lanes[lane],
                .level = level,
                .acquires = a->order == PTX_ORDER_ACQUIRE || a->order == PTX_ORDER_ACQ_REL,
                .site = site};
-  if (!m.lane)
-    return;
-  if (word && word->watched && m.lane->looked == word->version && m.lane->acquired == site)
+  if (word && m.lane && word->watched && m.lane->looked == word->version && m.lane->acquired == site)
     return; /* it polls, and nothing has happened since */
-  if (word)
+  if (word && m.lane)
     take_heads(&m, word,
                word->address == at && word->bytes == a->bytes && race_reaches(r, b, level, word->block) &&
                    (word->level == RACE_LEVEL_DEVICE || level_between(r, b, word->block) <= word->level));
@@ -744,19 +751,27 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
       .lanes = UINT32_C(1) << lane, .base = (int16_t)(at % RACE_LINE), .bytes = (uint8_t)a->bytes};
   race_known found = {0};
   const race_record *last = NULL;
+  bool news = word != NULL, meets = false; /* news: not all is known by other ways, mostly barriers */
   for (uint32_t i = 0; i < line->n; i++) {
     race_record *old = &line->records[i];
-    if (!(old->flags & RACE_WRITES) || !(old->flags & RACE_STRONG) || old->block - b->first >= b->n_blocks)
-      continue;
-    uint32_t hit = race_overlap(old, &me, lane), others = hit;
+    uint32_t hit = observed_of(b, old, &me, lane), others = hit;
     if (old->block == b->number && old->warp == a->who->warp)
       others &= ~(UINT32_C(1) << lane);
     last = old->bytes == a->bytes && hit ? old : last;
-    for (; hit && !(word && word->watched); hit &= hit - 1)
+    if (others)
+      old->flags |= RACE_SEEN, meets = true;
+    for (; hit && !news; hit &= hit - 1)
+      news = !race_knows(b, a->who->warp, lane, RACE_REAL, old->block, old->warp,
+                         (uint32_t)__builtin_ctz(hit), old->time, NULL);
+  }
+  if (!news || (!m.lane && !(m.lane = race_lane_at(r, w, lane))))
+    return;
+  for (uint32_t i = 0; i < line->n && !(word && word->watched); i++) {
+    const race_record *old = &line->records[i];
+    for (uint32_t hit = observed_of(b, old, &me, lane); hit; hit &= hit - 1)
       loosen(r, &found, old->block, old->warp, (uint32_t)__builtin_ctz(hit), old->time, old->site);
-    if (!others)
-      continue;
-    old->flags |= RACE_SEEN;
+  }
+  if (meets) {
     m.lane->acquired = b->acquired = site;
     b->acquirer = a->who->warp * (uint32_t)SIM_WARP + lane;
   }
