@@ -112,12 +112,27 @@ static inline uint64_t sim_address_of(const sim_access *a, uint32_t lane) {
 /* The value of a lane, or the lower half of one of 16 bytes; 0: it was not read, or not written. */
 static inline uint64_t sim_value_of(const sim_access *a, const uint64_t (*wide)[2], const void *lanes,
                                     uint32_t lane) {
-  uint64_t v = 0;
   if (wide)
     return wide[lane][0];
-  if (lanes)
-    memcpy(&v, (const char *)lanes + (size_t)lane * a->lane_bytes, a->bytes < 8 ? a->bytes : 8);
-  return v;
+  if (!lanes)
+    return 0;
+  const char *at = (const char *)lanes + (size_t)lane * a->lane_bytes;
+  uint16_t half;
+  uint32_t word;
+  uint64_t all;
+  switch (a->bytes) { /* a copy of any size would go by memory, and cost more than all else that is done */
+  case 1:
+    return *(const unsigned char *)at;
+  case 2:
+    memcpy(&half, at, sizeof half);
+    return half;
+  case 4:
+    memcpy(&word, at, sizeof word);
+    return word;
+  default:
+    memcpy(&all, at, sizeof all);
+    return all;
+  }
 }
 static inline uint64_t sim_value_read(const sim_access *a, uint32_t lane) {
   return sim_value_of(a, (const uint64_t(*)[2])a->read, a->lanes_read, lane);
