@@ -104,9 +104,19 @@ void race_shadow_free(race_shadow *s) {
 
 /* ------------------------------------------------------------------ overlap */
 
+/* Lanes 0 to n - 1. */
+static inline uint32_t below(int32_t n) {
+  return n <= 0 ? 0 : n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
+}
+
 uint32_t race_overlap(const race_record *a, const race_record *b, uint32_t lane) {
   int32_t from = race_at(b, lane), to = from + b->bytes;
   uint32_t hit = 0;
+  if (a->stride > 0) { /* lane i where from - bytes < base + i * stride < to: they lie in a row */
+    int32_t first = from - a->bytes - a->base, end = to - a->base, stride = a->stride;
+    int32_t past = first < 0 ? 0 : first / stride + 1; /* those that end before `from` */
+    return a->lanes & below(end <= 0 ? 0 : (end - 1) / stride + 1) & ~below(past);
+  }
   for (uint32_t left = a->lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     int32_t at = race_at(a, i);

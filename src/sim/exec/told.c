@@ -116,8 +116,9 @@ static inline bool usable(const sim_run *r, bool shared, uint64_t address, uint6
     return usable_shared(r, address, bytes, what);
   if (at >= m->bytes || bytes > m->bytes - at)
     return false;
-  for (uint64_t g = at / SIM_GRANULE; g <= (at + bytes - 1) / SIM_GRANULE; g++)
-    if (m->granules[g] != SIM_PLAIN)
+  for (uint64_t g = at / SIM_GRANULE, last = (at + bytes - 1) / SIM_GRANULE; g <= last; g++)
+    if (m->granules[g] != SIM_PLAIN &&
+        (g != last || m->granules[g] != SIM_PARTLY || !sim_memory_ends_behind(m, address, bytes)))
       return false;
   if (r->defines) {
     __builtin_prefetch(m->defined + at / 8 + 64); /* where later turns will want to be */
