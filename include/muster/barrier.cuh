@@ -147,6 +147,15 @@ MU_OWN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
   return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
 }
 
+// Division of 64 bits takes a hundred instructions, so that it is only done where a shift is not enough.
+MU_COLD mu_u64 mu_barrier_quotient(mu_u64 count, mu_u32 step) {
+  return count / step;
+}
+// What COUNT is beyond a whole number of epochs of STEP arrivals.
+MU_OWN mu_u64 mu_barrier_beyond(mu_u64 count, mu_u32 step) {
+  return step & (step - 1) ? count - mu_barrier_quotient(count, step) * step : count & (step - 1);
+}
+
 // Marks the group as lost, for everybody: in every word that anybody may look at.
 MU_OWN void mu_barrier_mark(mu_barrier *b) {
   MU_ROLLED for (mu_u32 line = 0; line < MU_LINES; line++)
@@ -168,7 +177,7 @@ MU_OWN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
     mu_u64 count = mu_global_load_relaxed_system_u64(
         &slot->counts[(copy ? t->second_line : t->first_line) + shard].word);
     poison |= count & MU_POISON;
-    uneven |= count % ((b->blocks - shard + b->shards - 1) / b->shards);
+    uneven |= mu_barrier_beyond(count, (b->blocks - shard + b->shards - 1) / b->shards);
   }
   if (!owner)
     owner = mu_global_cas_relaxed_system_u64(&slot->owner, 0, mine);
@@ -226,8 +235,9 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   // Nobody can complete an epoch without this block, so what its own counter shows beyond a whole number of
   // epochs are arrivals at the first of this launch. Each line has its own past: arrangements may change.
   mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
-  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word);
-  b->target = b->offset = (count & ~MU_POISON) / my_step * b->step;
+  mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word) & ~MU_POISON;
+  b->target = b->offset = b->shards == 1 ? count - mu_barrier_beyond(count, my_step)
+                                         : mu_barrier_quotient(count, my_step) * b->step;
   // The turn this block wrote last stands in its own cells, in the newer of the two.
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);

@@ -97,6 +97,8 @@
 #define MU_HAS_ORDER (MU_ARCH >= 700) // order and scope as part of loads, stores, atomics
 #define MU_HAS_MATCH (MU_ARCH >= 700) // match.any, match.all
 #define MU_HAS_NANOSLEEP (MU_ARCH >= 700)
+#define MU_LANES_PART \
+  (MU_ARCH >= 700 && MU_PTX >= 62)      // lanes of a warp may part, and it can be asked who is here
 #define MU_HAS_REDUX (MU_ARCH >= 800)   // reductions of a warp by one instruction, 32-bit integers
 #define MU_HAS_CLUSTER (MU_ARCH >= 900) // clusters of blocks in hardware
 #define MU_HAS_B128 (MU_ARCH >= 700 && MU_PTX >= 84)        // ordered 16-byte loads and stores

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 800, HEIGHT = 320, LEFT = 70, RIGHT = 230, TOP = 46, BOTTOM = 46, FOOT = 40 };
+enum { WIDTH = 800, HEIGHT = 320, LEFT = 70, RIGHT = 250, TOP = 46, BOTTOM = 46, FOOT = 40 };
 
 typedef struct series {
   const char *what, *how, *label;

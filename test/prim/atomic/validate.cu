@@ -242,6 +242,37 @@ static void check_values(void) {
   }
 }
 
+// Sums in shared memory by a loop whose counter is the same in all lanes of a warp. What the hardware does
+// not do at once there becomes a loop of its own, which parts the lanes: ptxas 13.0 lets such a counter run
+// ahead.
+enum { ROUNDS = 100 };
+#define LOOPED(elem)                                                                                       \
+  static __global__ void looped_##elem(mu_u64 *counted, unsigned rounds) {                                 \
+    __shared__ mu_##elem sums[2];                                                                          \
+    if (threadIdx.x < 2)                                                                                   \
+      sums[threadIdx.x] = 0;                                                                               \
+    __syncthreads();                                                                                       \
+    MU_ROLLED for (unsigned i = 0; i < rounds; i++) mu_shared_red_add_relaxed_block_##elem(&sums[0], 1);   \
+    MU_ROLLED for (unsigned i = 0; i < rounds; i++)(void) mu_shared_add_relaxed_block_##elem(&sums[1], 1); \
+    __syncthreads();                                                                                       \
+    if (threadIdx.x < 2)                                                                                   \
+      counted[threadIdx.x] = (mu_u64)sums[threadIdx.x];                                                    \
+  }
+#define EACH_LOOPED(make) make(u32) make(s32) make(u64) make(s64) make(f32) make(f64)
+EACH_LOOPED(LOOPED)
+
+static void check_loops(void) {
+  mu_u64 *counted, found[2];
+  CHECK(cudaMalloc(&counted, sizeof found));
+#define RUN_LOOPED(elem)                                                               \
+  looped_##elem<<<1, THREADS>>>(counted, ROUNDS);                                      \
+  CHECK(cudaMemcpy(found, counted, sizeof found, cudaMemcpyDeviceToHost));             \
+  must(found[0] == ROUNDS * THREADS, #elem, "reductions in a loop, in shared memory"); \
+  must(found[1] == ROUNDS * THREADS, #elem, "additions in a loop, in shared memory");
+  EACH_LOOPED(RUN_LOOPED)
+  CHECK(cudaFree(counted));
+}
+
 int main(void) {
   int count = 0;
   void *cells;
@@ -253,6 +284,7 @@ int main(void) {
   CHECK(cudaMalloc(&cells, CELLS * 16 * 2));
   CHECK(cudaMalloc(&device, sizeof *device));
   check_values();
+  check_loops();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     run(&rows[i], cells, device);
   printf("%zu operations, %d cases, %d wrong\n", sizeof rows / sizeof *rows, cases, bad);
