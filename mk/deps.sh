@@ -80,7 +80,7 @@ install_packages() { # install_packages COMMAND:PACKAGE...: those that are missi
   install_debian $(packages_for "$@")
 }
 
-# need device|build|test|full|fuzz|bench: everything that the step needs is here afterwards, or it has said why not.
+# need device|build|test|long|full|fuzz|bench: everything that the step needs is here afterwards, or it has said why not.
 # The device alone needs no nvcc.
 need() {
   mkdir -p build
@@ -88,7 +88,7 @@ need() {
   [ "$1" = device ] || [ -n "$(find_nvcc)" ] || pip="pip3:python3-pip"
   tools=
   case "$1" in
-  test) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
+  test | long) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck" ;;
   full) tools="git:git clang-19:clang-19 clang-format-19:clang-format-19 shellcheck:shellcheck valgrind:valgrind" ;;
   fuzz) tools="clang-19:clang-19 clang-19:libclang-rt-19-dev" ;;
   bench) tools="CL/cl.h:opencl-c-headers poclcc:pocl-opencl-icd" ;;

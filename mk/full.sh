@@ -1,7 +1,7 @@
 #!/bin/sh
 # full.sh: ./dev test full. What runs on the host under the address and undefined-behaviour sanitizers, the readers of
-# input under valgrind, the tour under 16 schedules of three GPUs, and a shard of all 2^32 operands of every
-# approximation (SHARDS="I/N ..." picks others; "0/1" is everything, 40 minutes of one core).
+# input under valgrind, and a shard of all 2^32 operands of every approximation (SHARDS="I/N ..." picks others; "0/1" is
+# everything, 40 minutes of one core).
 set -eu
 cd "$(dirname "$0")/.."
 sanitized=build/sanitized
@@ -32,8 +32,6 @@ cmake --build $sanitized -j"$(nproc)" --target $targets >>build/full.log 2>&1 ||
 sanitized '^(ptx|sim|tool|cli)[._]|^check\.(unit|weak|litmus|report|rules)'
 # Devices live as long as their process, and more: nothing is said of leaks.
 sanitized '^(driver|ops)[._]' detect_leaks=0
-
-ctest --test-dir build -j"$(nproc)" -L long --output-on-failure | tail -40
 
 # The same for values that nobody wrote, which the sanitizers do not see: readers, and the inspection of small kernels.
 # A loop that polls must not keep valgrind's one core from the thread it waits for.
