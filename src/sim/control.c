@@ -186,43 +186,17 @@ static const sim_op *part_gang(sim_run *r, const sim_op *o, uint32_t stay, uint3
   return arrive_gang(r, o);
 }
 
-static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
-  sim_ctx *c = &r->ctx;
-  uint32_t gang = c->gang, warps = r->warps;
-  uint64_t lanes = r->lanes;
-  sim_counted(r, o, o->target);
-  r->budget -= o->d;
-  SIM_EACH(w, gang & ~stay & ~gone) {
-    sim_gang_one(r, w);
-    if (!masked_body(r, o, c->mask & ~sim_pred(c, o->a)))
-      return NULL;
-  }
-  sim_gang_all(r);
-  if (stay) {
-    sim_gang_set(r, stay);
-    for (const sim_op *p = o + 1; p != o->target;) {
-      p = p->fn[SIM_GANG](p, c);
-      if (!p)
-        return NULL;
-    }
-    r->warp_insns += (uint64_t)o->d * r->warps;
-    r->thread_insns += o->d * r->lanes;
-  }
-  c->gang = gang, r->warps = warps, r->lanes = lanes;
-  return arrive_gang(r, o);
-}
-
-/* The same, told: one warp of the gang carries out the ops up to the target, lanes `on` of it. */
-static bool told_body(sim_run *r, const sim_op *from, const sim_op *to, uint32_t on, uint32_t insns) {
-  sim_ctx *c = &r->ctx;
-  uint64_t warp_insns = r->warp_insns + insns, thread_insns = r->thread_insns + insns * sim_count(on);
+/* One warp of a gang that is told carries out the ops from `from` to the branch's target, lanes `on` of it.
+ * False: a fault. */
+static bool told_body(sim_run *r, const sim_op *o, const sim_op *from, uint32_t on) {
+  uint64_t warp_insns = r->warp_insns, thread_insns = r->thread_insns;
   int64_t budget = r->budget;
   uint32_t at = r->from;
   sim_mask_set(r, on);
-  for (const sim_op *p = from; p != to;) {
+  for (const sim_op *p = from; p != o->target;) {
     if (r->warp->undefined)
       sim_define_step(r, p);
-    const sim_op *next = p->fn[SIM_SLOW](p, c);
+    const sim_op *next = p->fn[SIM_SLOW](p, &r->ctx);
     if (r->fault.kind)
       return false;
     p = next ? next : p + 1; /* a watcher asked it to stop, which the gang does behind the target */
@@ -232,41 +206,52 @@ static bool told_body(sim_run *r, const sim_op *from, const sim_op *to, uint32_t
   return true;
 }
 
-static const sim_op *around_told(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
+/* The same for a warp whose lanes part at the branch and are together again at its target. */
+static bool told_around(sim_run *r, const sim_op *o) {
+  uint32_t all = r->ctx.mask, on = all & ~sim_pred(&r->ctx, o->a);
+  if (sim_watches(r, SIM_WATCH_FLOW))
+    say_branch(r, o, all, all & ~on, o->target->insn);
+  if (!told_body(r, o, o + 1, on))
+    return false;
+  r->warp_insns += o->d;
+  r->thread_insns += o->d * sim_count(on);
+  sim_mask_set(r, all);
+  if (sim_watches(r, SIM_WATCH_FLOW))
+    sim_say_own(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = on, .joins = true}}, all,
+                o->target);
+  return true;
+}
+
+static const sim_op *around_gang(sim_run *r, const sim_op *o, uint32_t stay, uint32_t gone) {
   sim_ctx *c = &r->ctx;
+  bool told = c->way == SIM_TOLD;
   uint32_t gang = c->gang, warps = r->warps;
   uint64_t lanes = r->lanes;
   sim_counted(r, o, o->target);
   r->budget -= o->d;
   SIM_EACH(w, gang & ~stay & ~gone) {
     sim_gang_one(r, w);
-    uint32_t all = c->mask, on = all & ~sim_pred(c, o->a);
-    if (sim_watches(r, SIM_WATCH_FLOW))
-      say_branch(r, o, all, all & ~on, o->target->insn);
-    if (!told_body(r, o + 1, o->target, on, o->d))
+    if (!(told ? told_around(r, o) : masked_body(r, o, c->mask & ~sim_pred(c, o->a))))
       return NULL;
-    sim_mask_set(r, all);
-    if (sim_watches(r, SIM_WATCH_FLOW))
-      sim_say_own(r, &(sim_event){.kind = SIM_EVENT_BRANCH, .branch = {.taken = on, .joins = true}}, all,
-                  o->target);
   }
   sim_gang_all(r);
-  const sim_op *p = stay ? o + 1 : o->target;
-  if (stay)
+  if (stay) {
     sim_gang_set(r, stay);
-  while (p != o->target && !r->parts) {
-    p = p->fn[SIM_TOLD](p, c);
-    if (!p)
-      return NULL;
+    const sim_op *p = o + 1;
+    while (p != o->target && !(told && r->parts)) {
+      p = p->fn[c->way](p, c);
+      if (!p)
+        return NULL;
+    }
+    SIM_EACH(w, p != o->target ? stay : 0) { /* one of them has a register that nobody wrote */
+      sim_gang_one(r, w);
+      if (!told_body(r, o, p, c->mask))
+        return NULL;
+    }
+    sim_gang_all(r);
+    r->warp_insns += (uint64_t)o->d * r->warps;
+    r->thread_insns += o->d * r->lanes;
   }
-  SIM_EACH(w, p != o->target ? stay : 0) { /* one of them has a register that nobody wrote */
-    sim_gang_one(r, w);
-    if (!told_body(r, p, o->target, c->mask, 0))
-      return NULL;
-  }
-  r->warp_insns += stay ? (uint64_t)o->d * r->warps : 0;
-  r->thread_insns += stay ? o->d * r->lanes : 0;
-  sim_gang_all(r);
   c->gang = gang, r->warps = warps, r->lanes = lanes;
   return arrive_gang(r, o);
 }
@@ -297,9 +282,7 @@ static const sim_op *branch_gang(const sim_op *o, sim_ctx *c) {
     return o + 1;
   if (gone == gang)
     return go_gang(r, o);
-  return !o->d        ? part_gang(r, o, stay, gone)
-         : r->watcher ? around_told(r, o, stay, gone)
-                      : around_gang(r, o, stay, gone);
+  return o->d ? around_gang(r, o, stay, gone) : part_gang(r, o, stay, gone);
 }
 static const sim_op *branch_told(const sim_op *o, sim_ctx *c) {
   sim_run *r = sim_run_of(c);

@@ -4,21 +4,8 @@
  */
 #include <string.h>
 
+#include "sim/exec/rises.h"
 #include "sim/machine.h"
-
-/* Lanes are a[0], a[0] + step, a[0] + 2 * step, ... */
-static inline bool rises_64(const uint64_t *a, uint32_t step) {
-  uint64_t differs = 0;
-  for (uint32_t i = 0; i < SIM_LANES; i++)
-    differs |= a[i] ^ (a[0] + i * step);
-  return !differs;
-}
-static inline bool rises_32(const uint32_t *a, uint32_t step) {
-  uint32_t differs = 0;
-  for (uint32_t i = 0; i < SIM_LANES; i++)
-    differs |= a[i] ^ (a[0] + i * step);
-  return !differs;
-}
 
 /* Memory from `first` (and the op's offset) on, n elements, if it may be used; else NULL. */
 static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, uint64_t first, uint32_t size,
@@ -45,7 +32,7 @@ static inline uint8_t *usable(uint32_t how, uint32_t offset, const sim_run *r, u
 static inline uint8_t *in_step(const sim_op *o, const sim_run *r, const void *lanes, uint32_t step,
                                uint32_t size, bool writes) {
   bool wide = o->y & SIM_WIDE;
-  if (wide ? !rises_64(lanes, step) : !rises_32(lanes, step))
+  if (!rises(lanes, wide, step))
     return NULL;
   return usable(o->y, o->x, r, wide ? *(const uint64_t *)lanes : *(const uint32_t *)lanes, size,
                 step ? SIM_LANES : 1, writes);

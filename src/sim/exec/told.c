@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "sim/exec/rises.h"
 #include "sim/machine.h"
 
 typedef struct span {
@@ -16,18 +17,6 @@ typedef struct span {
 } span;
 
 /* ------------------------------------------------------------------ addresses */
-
-/* Most lie side by side: that is asked first. */
-static inline bool rises_wide(const uint64_t *a, uint32_t apart) {
-  uint64_t differs = 0;
-  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + i * apart);
-  return !differs;
-}
-static inline bool rises_narrow(const uint32_t *a, uint32_t apart) {
-  uint32_t differs = 0;
-  SIM_INDEPENDENT for (uint32_t i = 0; i < SIM_LANES; i++) differs |= a[i] ^ (a[0] + i * apart);
-  return !differs;
-}
 
 /* Where lanes are, and whether that is regular. The distance is that of the first two: of neighbours, since
  * anything else is rare. */
@@ -62,7 +51,7 @@ static void spread_narrow(const sim_op *o, const sim_ctx *c, uint32_t size, span
 static void spread(const sim_op *o, const sim_ctx *c, uint32_t size, span *s) {
   const void *a = sim_at(c, o->a);
   bool wide = o->y & SIM_WIDE;
-  s->straight = c->mask == UINT32_MAX && (wide ? rises_wide(a, size) : rises_narrow(a, size));
+  s->straight = c->mask == UINT32_MAX && rises(a, wide, size); /* most lie so: that is asked first */
   if (s->straight) {
     s->base = wide ? *(const uint64_t *)a + (uint64_t)(int64_t)(int32_t)o->x : *(const uint32_t *)a + o->x;
     s->stride = (int32_t)size, s->regular = true;
@@ -324,7 +313,7 @@ const sim_op *SIM_LEVELED(sim_store_told)(const sim_op *o, sim_ctx *c) {
 static inline bool lies_so(const sim_run *r, const sim_op *o, const void *lanes, uint32_t bytes,
                            uint32_t apart, int what, uint64_t *base) {
   bool wide = o->y & SIM_WIDE;
-  if (!(wide ? rises_wide(lanes, apart) : rises_narrow(lanes, apart)))
+  if (!rises(lanes, wide, apart))
     return false;
   *base =
       wide ? *(const uint64_t *)lanes + (uint64_t)(int64_t)(int32_t)o->x : *(const uint32_t *)lanes + o->x;
