@@ -12,8 +12,7 @@ typedef struct site {
   const ptx_insn *insn; /* the key; another module may come to lie there, so the rest is compared too */
   uint32_t next;        /* of the same hash */
   uint32_t line, column, ptx_line;
-  uint32_t
-      like; /* the first site of the same line of the source, in the same function; 0: that is not known */
+  uint32_t like; /* the first site of the same line of the source; 0: that is not known */
   char *name, *func, *file, *inlined_at; /* of the function, as PTX and as people write it */
   const char *op;
 } site;

@@ -362,7 +362,7 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
-  if (is_simple(r, x->block, x->home, mine, l))
+  if (is_repeated(r, x->block, x->home, mine, l) || is_simple(r, x->block, x->home, mine, l))
     return;
   settle(x, l);
   if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
@@ -636,14 +636,13 @@ static void on_access(race *r, const sim_event *e) {
 }
 
 /* Where a loop will be next time: as far from here as this is from where it last was. */
-static void expect(race *r, const race_shadow *shadow, const sim_access *a, const sim_part *parts,
-                   uint32_t n) {
+static void expect(race *r, const sim_access *a, const sim_part *parts, uint32_t n) {
   struct race_insn *k = &r->insns[race_insn_place(a->who->insn)];
   uint64_t ahead = parts->base - k->last, bytes = SIM_WARP * (uint64_t)a->bytes;
   k->last = parts->base;
   for (uint32_t i = 0; i < n; i++)
     for (uint64_t at = parts[i].base + ahead; at < parts[i].base + ahead + bytes; at += RACE_LINE)
-      __builtin_prefetch(race_shadow_peek(shadow, at), 1);
+      __builtin_prefetch(race_shadow_peek(&r->global, at), 1);
 }
 
 /* Whole warps, one behind the other, each with its lanes side by side or all at one place. */
@@ -657,10 +656,9 @@ void check_race_several(check *c, const sim_access *a, const sim_part *parts, ui
   access x = {.race = r, .a = a, .block = b, .home = a->space == PTX_SPACE_SHARED ? b : NULL, .insn = insn};
   x.space = x.home ? b->number + 1 : 0;
   x.record = insn->like;
-  x.record.block = b->number, x.record.epoch = b->epoch, x.record.stride = (int8_t)a->stride;
-  const race_shadow *shadow = x.home ? &x.home->shared : &r->global;
+  x.record.block = b->number, x.record.epoch = b->epoch;
   if (!x.home && a->stride)
-    expect(r, shadow, a, parts, n);
+    expect(r, a, parts, n);
   for (uint32_t i = 0; i < n; i++) {
     x.warp = parts[i].warp;
     if (r->check->options.lockstep)
@@ -668,17 +666,7 @@ void check_race_several(check *c, const sim_access *a, const sim_part *parts, ui
     x.record.time = b->now, x.record.warp = (uint8_t)x.warp, x.record.flags = insn->like.flags;
     if (writes)
       value_of(parts[i].lanes, a->bytes, &x.record);
-    for (uint32_t done = 0; done < SIM_WARP;) { /* line by line */
-      uint64_t at = parts[i].base + (uint64_t)done * (uint32_t)a->stride, line = at / RACE_LINE * RACE_LINE;
-      uint32_t end = a->stride ? done + (uint32_t)(line + RACE_LINE - at) / a->bytes : SIM_WARP;
-      end = end < SIM_WARP ? end : SIM_WARP;
-      x.record.lanes = UINT32_MAX << done & UINT32_MAX >> (SIM_WARP - end);
-      x.record.base = (int16_t)(parts[i].base - line);
-      race_line *l = race_shadow_peek(shadow, line);
-      if (!l || !is_repeated(r, b, x.home, &x.record, l))
-        in_line(&x, line);
-      done = end;
-    }
+    in_lines(&x, UINT32_MAX, parts[i].base, a->stride);
   }
 }
 
