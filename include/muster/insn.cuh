@@ -195,38 +195,24 @@ MU_EACH_SCOPE(MU_FENCE, sc)
                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                     \
                     letter(get(reg, value)) : "memory");                                      \
   }
-#define MU_ATOM_2(order, scope, at, op, elem, reg, letter, ptx, get, make)                          \
+#define MU_ATOM_2(order, scope, at, op, elem, reg, letter, ptx, get, make, spins)                   \
   MU_FN mu_##elem mu_##at##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
     reg old;                                                                                        \
+    mu_u32 here = mu_lanes_here(spins);                                                             \
     MU_ASM volatile(MU_PTX_ATOM_##order("atom", scope) MU_PTX_SPACE_##at                            \
                     "." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order(scope) : "=" letter(old) : "l"(   \
                         MU_ADDRESS_##at(address)),                                                  \
                     letter(get(reg, operand)) : "memory");                                          \
+    mu_lanes_together(spins, here);                                                                 \
     return make(elem, old);                                                                         \
   }
-#define MU_ATOM_RED(order, scope, at, op, elem, reg, letter, ptx, get)                               \
+#define MU_ATOM_RED(order, scope, at, op, elem, reg, letter, ptx, get, spins)                        \
   MU_FN void mu_##at##red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
+    mu_u32 here = mu_lanes_here(spins);                                                              \
     MU_ASM volatile(MU_PTX_ATOM_##order("red", scope) MU_PTX_SPACE_##at                              \
                     "." ptx " [%0], %1;" ::"l"(MU_ADDRESS_##at(address)),                            \
                     letter(get(reg, operand)) : "memory");                                           \
-  }
-#define MU_SHARED_2(order, scope, op, elem, reg, letter, ptx, get, make)                                     \
-  MU_FN mu_##elem mu_shared_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) {       \
-    reg old;                                                                                                 \
-    mu_u32 here = mu_lanes_here(MU_SPINS_##elem);                                                            \
-    MU_ASM volatile(MU_PTX_ATOM_##order("atom", scope) ".shared." ptx " %0, [%1], %2;" MU_PTX_AFTER_##order( \
-                        scope) : "=" letter(old) : "l"(mu_to_shared(address)),                               \
-                    letter(get(reg, operand)) : "memory");                                                   \
-    mu_lanes_together(MU_SPINS_##elem, here);                                                                \
-    return make(elem, old);                                                                                  \
-  }
-#define MU_SHARED_RED(order, scope, op, elem, reg, letter, ptx, get)                                  \
-  MU_FN void mu_shared_red_##op##_##order##_##scope##_##elem(mu_##elem *address, mu_##elem operand) { \
-    mu_u32 here = mu_lanes_here(MU_SPINS_##elem);                                                     \
-    MU_ASM volatile(MU_PTX_ATOM_##order("red", scope) ".shared." ptx                                  \
-                                                      " [%0], %1;" ::"l"(mu_to_shared(address)),      \
-                    letter(get(reg, operand)) : "memory");                                            \
-    mu_lanes_together(MU_SPINS_##elem, here);                                                         \
+    mu_lanes_together(spins, here);                                                                  \
   }
 #define MU_ATOM_CAS(order, scope, at, elem, reg, letter, ptx, get, make)                                  \
   MU_FN mu_##elem mu_##at##cas_##order##_##scope##_##elem(mu_##elem *address, mu_##elem expected,         \
@@ -243,22 +229,21 @@ MU_EACH_SCOPE(MU_FENCE, sc)
 #define MU_MEM_AT(at, elem, reg, letter, ptx, get, make)  \
   MU_EACH_LOAD(MU_LOAD, at, elem, reg, letter, ptx, make) \
   MU_EACH_STORE(MU_STORE, at, elem, reg, letter, ptx, get)
-#define MU_RMW_AT(at, op, elem, reg, letter, ptx, get, make)         \
-  MU_EACH_ATOM(MU_ATOM_2, at, op, elem, reg, letter, ptx, get, make) \
-  MU_EACH_STORE(MU_ATOM_RED, at, op, elem, reg, letter, ptx, get)
+#define MU_RMW_AT(at, op, elem, reg, letter, ptx, get, make, spins)         \
+  MU_EACH_ATOM(MU_ATOM_2, at, op, elem, reg, letter, ptx, get, make, spins) \
+  MU_EACH_STORE(MU_ATOM_RED, at, op, elem, reg, letter, ptx, get, spins)
 #define MU_MEM(elem, reg, letter, ptx, get, make)       \
   MU_MEM_AT(, elem, reg, letter, ptx, get, make)        \
   MU_MEM_AT(global_, elem, reg, letter, ptx, get, make) \
   MU_MEM_AT(shared_, elem, reg, letter, ptx, get, make)
-#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch)        \
-  MU_RMW_AT(, op, elem, reg, letter, ptx, get, make)               \
-  MU_RMW_AT(global_, op, elem, reg, letter, ptx, get, make)        \
-  MU_EACH_ATOM(MU_SHARED_2, op, elem, reg, letter, ptx, get, make) \
-  MU_EACH_STORE(MU_SHARED_RED, op, elem, reg, letter, ptx, get)
-#define MU_EXCHANGE(elem, reg, letter, ptx, get, make, arch)                            \
-  MU_EACH_ATOM(MU_ATOM_2, , exchange, elem, reg, letter, "exch." ptx, get, make)        \
-  MU_EACH_ATOM(MU_ATOM_2, global_, exchange, elem, reg, letter, "exch." ptx, get, make) \
-  MU_EACH_ATOM(MU_ATOM_2, shared_, exchange, elem, reg, letter, "exch." ptx, get, make)
+#define MU_RMW(op, elem, reg, letter, ptx, get, make, arch)    \
+  MU_RMW_AT(, op, elem, reg, letter, ptx, get, make, 0)        \
+  MU_RMW_AT(global_, op, elem, reg, letter, ptx, get, make, 0) \
+  MU_RMW_AT(shared_, op, elem, reg, letter, ptx, get, make, MU_SPINS_##elem)
+#define MU_EXCHANGE(elem, reg, letter, ptx, get, make, arch)                               \
+  MU_EACH_ATOM(MU_ATOM_2, , exchange, elem, reg, letter, "exch." ptx, get, make, 0)        \
+  MU_EACH_ATOM(MU_ATOM_2, global_, exchange, elem, reg, letter, "exch." ptx, get, make, 0) \
+  MU_EACH_ATOM(MU_ATOM_2, shared_, exchange, elem, reg, letter, "exch." ptx, get, make, 0)
 #define MU_CAS(elem, reg, letter, ptx, get, make, arch)                 \
   MU_EACH_ATOM(MU_ATOM_CAS, , elem, reg, letter, ptx, get, make)        \
   MU_EACH_ATOM(MU_ATOM_CAS, global_, elem, reg, letter, ptx, get, make) \
