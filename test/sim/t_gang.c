@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ptx/ptx.h"
 #include "sim/hooks.h"
+#include "four_sms.h"
 
 /* Loops of equal and of unequal length, guards, a short branch that some lanes take, words side by side,
  * apart, all the same, narrower than their registers, vectors, atomics, shuffles, barriers, a call, and words
@@ -124,23 +125,11 @@ static char *by_warp(char *all) {
 }
 
 static char *run(bool alone, bool at_once) {
-  sim_options options = {.limits = {.sm = 80,
-                                    .sms = 4,
-                                    .threads_per_block = 1024,
-                                    .threads_per_sm = 2048,
-                                    .warps_per_sm = 64,
-                                    .blocks_per_sm = 1,
-                                    .registers_per_sm = 65536,
-                                    .register_unit = 256,
-                                    .warp_unit = 4,
-                                    .shared_per_sm = 102400,
-                                    .shared_unit = 128},
-                         .memory_bytes = 64u << 20};
   const uint32_t watch =
       SIM_WATCH_ACCESS | SIM_WATCH_SYNC | SIM_WATCH_FLOW | SIM_WATCH_BRANCHES | SIM_WATCH_DEFINED;
   base_text out = {0};
   char *error = NULL;
-  sim_device *d = sim_device_new(&options);
+  sim_device *d = sim_device_new(&four_sms);
   ptx_module *p = ptx_module_new("t_gang", text, sizeof text - 1);
   sim_module *m = d ? sim_module_new(d, p, NULL, 0, &error) : NULL;
   sim_kernel *k = m ? sim_module_kernel(m, "k", &error) : NULL;

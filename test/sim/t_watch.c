@@ -5,6 +5,7 @@
 
 #include "ptx/ptx.h"
 #include "sim/hooks.h"
+#include "four_sms.h"
 
 /* Each of 8 blocks of 64 threads takes a ticket, and thread 0 writes its block's number there; then all add
  * the word in `flag` to `sum`, and store behind the end of `at`. */
@@ -96,19 +97,7 @@ static void expect(bool ok, const char *what) {
 }
 
 int main(void) {
-  sim_options options = {.limits = {.sm = 80,
-                                    .sms = 4,
-                                    .threads_per_block = 1024,
-                                    .threads_per_sm = 2048,
-                                    .warps_per_sm = 64,
-                                    .blocks_per_sm = 1,
-                                    .registers_per_sm = 65536,
-                                    .register_unit = 256,
-                                    .warp_unit = 4,
-                                    .shared_per_sm = 102400,
-                                    .shared_unit = 128},
-                         .memory_bytes = 64u << 20};
-  sim_device *d = sim_device_new(&options);
+  sim_device *d = sim_device_new(&four_sms);
   ptx_module *p = ptx_module_new("t_watch", text, sizeof text - 1);
   char *error = NULL;
   sim_module *m = d ? sim_module_new(d, p, NULL, 0, &error) : NULL;
