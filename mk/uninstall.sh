@@ -21,6 +21,8 @@ awk -F / '{
       if (!seen[path]++) print i "\t" path
     }
   }' "$list" | sort -rn | cut -f 2- | while IFS= read -r folder; do
-  rmdir -- "$folder" 2>/dev/null || true
+  if [ -d "$folder" ] && [ -z "$(ls -A -- "$folder")" ]; then # others hold what is somebody else's
+    rmdir -- "$folder"
+  fi
 done
 rm -f "$list"
