@@ -157,7 +157,7 @@ void check_barriers_flush(check *c);
  * spot has no thread. Both are works of this device; true where nothing is known of one. */
 #define CHECK_COPY (UINT64_C(1) << 63)
 bool check_launch_before(check *c, uint64_t a, uint64_t b);
-/* The host has waited for it: it comes before whatever is issued from now on. */
+/* The host has waited for it: it comes before everything that has not begun. */
 bool check_launch_over(check *c, uint64_t id);
 /* grid.c: blocks of a launch that came to a barrier of several blocks a different number of times; `ended`:
  * only if one that came less often has left. False: there are none; else *f is a finding. */

@@ -54,6 +54,7 @@ typedef struct stream {
   uint32_t n_works, cap_works;
   uint32_t waited; /* works before this one, in that order, the host has waited for */
   uint64_t floor;  /* number of the last of them */
+  uint64_t gone;   /* works up to this number come before everything that has not begun */
   record *records;
   uint32_t n_records, cap_records;
   started *launches; /* by id */
@@ -164,6 +165,7 @@ static void host_waited(stream *s) {
       least = s->works[i].floor; /* floors only grow */
       break;
     }
+  s->gone = least;
   uint32_t gone = 0;
   while (gone < s->waited && s->works[gone].number <= least)
     drop(s->works[gone++].clock);
@@ -313,7 +315,7 @@ bool check_launch_before(check *c, uint64_t a, uint64_t b) {
 
 bool check_launch_over(check *c, uint64_t id) {
   const stream *s = c->parts[CHECK_PART_stream];
-  return s->failed || number_of(s, id) <= s->floor;
+  return s->failed || number_of(s, id) <= s->gone;
 }
 
 /* ------------------------------------------------------------------ the part */

@@ -2,8 +2,14 @@
 // says what is to be found of each.
 #include "../../run/run.h"
 
+#include <unistd.h>
+
 __global__ void fill(int *p, int value) {
   p[threadIdx.x] = value;
+}
+
+static void CUDART_CB sleep_a_while(void *) {
+  usleep(50000);
 }
 
 static cudaStream_t a, b;
@@ -57,6 +63,11 @@ int main(int argc, char **argv) {
     graph(false);
   } else if (is("one_of_two_waited_for")) {
     fill<<<1, 32, 0, a>>>(p, 1);
+    fill<<<1, 32, 0, b>>>(p, 2);
+    CHECK(cudaStreamSynchronize(a));
+  } else if (is("begins_after_the_wait")) { // the host waits for a before b's second launch begins
+    fill<<<1, 32, 0, a>>>(p, 1);
+    CHECK(cudaLaunchHostFunc(b, sleep_a_while, nullptr));
     fill<<<1, 32, 0, b>>>(p, 2);
     CHECK(cudaStreamSynchronize(a));
   } else if (is("right")) {
