@@ -55,7 +55,6 @@ unsigned arith_levels(const arith_level **out) {
 
 /* ------------------------------------------------------------------ what selectors ask the decoder for */
 
-enum { FRAME_BYTES = 64 + ARITH_REGS * ARITH_REG_BYTES };
 static uint32_t place_of_reg(uint32_t reg) {
   return 64 + reg * ARITH_REG_BYTES;
 }
@@ -76,7 +75,7 @@ uint32_t sim_place_at(sim_build *w, const ptx_body *body, const ptx_operand *o) 
   case PTX_IMM:
     return sim_constant(w, o->bits, ptx_type_bits((ptx_type)o->type) == 64 ? 8 : 4);
   case PTX_SINK:
-    return place_of_reg(ARITH_REGS - 1);
+    return place_of_reg(((arith *)w)->body->n_regs);
   default:
     return SIM_NOWHERE;
   }
@@ -114,7 +113,7 @@ bool arith_open(arith *a, const spell *s) {
   for (uint32_t i = 0; i < a->body->n_insns; i++)
     if (a->body->insns[i].place.line == a->s.line)
       a->insn = &a->body->insns[i];
-  if (!a->insn || a->body->n_regs > ARITH_REGS - 1) {
+  if (!a->insn) {
     fprintf(stderr, "%s: no instruction in line %u\n", s->name, a->s.line);
     return false;
   }
@@ -127,9 +126,14 @@ bool arith_open(arith *a, const spell *s) {
     else
       a->read[a->n_read++] = o->index;
   }
-  a->frame = aligned_alloc(64, FRAME_BYTES);
+  a->frame_bytes = place_of_reg(a->body->n_regs + 1); /* the last is for what is thrown away */
+  a->frame = aligned_alloc(64, a->frame_bytes);
+  a->loaded = aligned_alloc(64, a->frame_bytes);
+  a->warps = aligned_alloc(64, ARITH_GANG * a->frame_bytes);
   a->consts = aligned_alloc(64, 16 * ARITH_REG_BYTES);
-  memset(a->frame, 0, FRAME_BYTES);
+  if (!a->frame || !a->loaded || !a->warps || !a->consts)
+    return false;
+  memset(a->frame, 0, a->frame_bytes);
   return true;
 }
 
@@ -137,6 +141,8 @@ void arith_close(arith *a) {
   ptx_module_free(a->module);
   base_text_free(&a->text);
   free(a->frame);
+  free(a->loaded);
+  free(a->warps);
   free(a->consts);
 }
 
@@ -199,6 +205,11 @@ static uint64_t get(const arith *a, uint32_t reg, unsigned lane) {
   return bits == 1 ? word >> lane & 1 : word;
 }
 
+static void spoil(arith *a) {
+  for (unsigned k = 0; k < a->n_written; k++)
+    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+      arith_put(a, a->written[k], lane, 0xa5a5a5a5a5a5a5a5);
+}
 void arith_load(arith *a, uint64_t n) {
   uint32_t cc = 0;
   for (unsigned lane = 0; lane < SIM_LANES; lane++) {
@@ -208,11 +219,11 @@ void arith_load(arith *a, uint64_t n) {
       cc |= (uint32_t)(spell_value(&a->s, n + lane, a->s.n_in - 1) & 1) << lane;
   }
   memcpy(a->frame, &cc, 4);
+  spoil(a);
+  memcpy(a->loaded, a->frame, a->frame_bytes);
 }
-void arith_spoil(arith *a) {
-  for (unsigned k = 0; k < a->n_written; k++)
-    for (unsigned lane = 0; lane < SIM_LANES; lane++)
-      arith_put(a, a->written[k], lane, 0xa5a5a5a5a5a5a5a5);
+void arith_again(arith *a) {
+  memcpy(a->frame, a->loaded, a->frame_bytes);
 }
 void arith_run(arith *a, unsigned way, uint32_t mask) {
   sim_ctx c = {.mask = mask, .way = way};
@@ -223,21 +234,17 @@ void arith_run(arith *a, unsigned way, uint32_t mask) {
   a->op.fn[way](&a->op, &c);
 }
 bool arith_run_gang(arith *a) {
-  enum { WARPS = 3 };
-  char *frames = aligned_alloc(64, WARPS * FRAME_BYTES);
-  if (!frames)
-    return false;
-  for (int w = 0; w < WARPS; w++)
-    memcpy(frames + w * FRAME_BYTES, a->frame, FRAME_BYTES);
+  size_t bytes = a->frame_bytes;
+  for (int w = 0; w < ARITH_GANG; w++)
+    memcpy(a->warps + w * bytes, a->frame, bytes);
   sim_ctx c = {.mask = UINT32_MAX, .way = SIM_GANG, .gang = 5};
-  c.base[SIM_IN_FRAME] = frames;
-  c.step[SIM_IN_FRAME] = FRAME_BYTES;
+  c.base[SIM_IN_FRAME] = a->warps;
+  c.step[SIM_IN_FRAME] = (uint32_t)bytes;
   c.base[SIM_IN_CONST] = a->consts - SIM_IN_CONST;
   a->op.fn[SIM_GANG](&a->op, &c);
-  bool ok = !memcmp(frames + FRAME_BYTES, a->frame, FRAME_BYTES) &&
-            !memcmp(frames, frames + 2 * FRAME_BYTES, FRAME_BYTES) && c.base[SIM_IN_FRAME] == frames;
-  memcpy(a->frame, frames, FRAME_BYTES);
-  free(frames);
+  bool ok = !memcmp(a->warps + bytes, a->frame, bytes) && !memcmp(a->warps, a->warps + 2 * bytes, bytes) &&
+            c.base[SIM_IN_FRAME] == a->warps;
+  memcpy(a->frame, a->warps, bytes);
   return ok;
 }
 uint64_t arith_result(const arith *a, unsigned k, unsigned lane) {

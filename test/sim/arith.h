@@ -7,7 +7,7 @@
 #include "spell.h"
 
 #define ARITH_REG_BYTES (16 * SIM_LANES)
-#define ARITH_REGS 48
+#define ARITH_GANG 3 /* warps in arith_run_gang */
 
 typedef struct arith {
   spell s;
@@ -18,8 +18,8 @@ typedef struct arith {
   sim_op op;
   uint32_t read[SPELL_IN], written[SPELL_OUT]; /* registers */
   unsigned n_read, n_written;
-  char *frame, *consts;
-  uint32_t const_bytes;
+  char *frame, *loaded, *warps, *consts;
+  uint32_t frame_bytes, const_bytes;
 } arith;
 
 typedef bool arith_select(sim_build *w, const ptx_body *body, const ptx_insn *i, sim_op *op);
@@ -35,8 +35,10 @@ bool arith_open(arith *a, const spell *s);
 void arith_close(arith *a);
 bool arith_choose(arith *a, const arith_level *level); /* false: no selector took it */
 
-/* Cases n to n + 31: operands into the frame, the op run one way, results out of it. */
+/* Cases n to n + 31: operands into the frame and 0xa5... into the results, the op run one way, results out of
+ * it; and once more the frame as it was loaded. */
 void arith_load(arith *a, uint64_t n);
+void arith_again(arith *a);
 void arith_put(arith *a, uint32_t reg, unsigned lane, uint64_t v); /* a register's lane */
 void arith_run(arith *a, unsigned way, uint32_t mask);
 /* As the first of three warps, of which the first and the last go together; false: the others are not as they
@@ -44,7 +46,6 @@ void arith_run(arith *a, unsigned way, uint32_t mask);
 bool arith_run_gang(arith *a);
 uint64_t arith_result(const arith *a, unsigned k,
                       unsigned lane); /* word k of the case, as the kernel writes it */
-void arith_spoil(arith *a);           /* results to 0xa5... */
 void arith_expect(const arith *a, uint64_t n, oracle_case *c); /* operands of case n */
 
 #endif

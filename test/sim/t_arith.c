@@ -37,21 +37,16 @@ static bool right(const arith *a, const oracle_case *c, oracle_verdict v, unsign
   return true;
 }
 
-static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bool in_place) {
-  oracle_case c[SIM_LANES];
-  oracle_verdict v[SIM_LANES];
+/* The cases c of n to n + 31, which are loaded. */
+static bool try_level(arith *a, const char *level, uint64_t n, oracle_case *c, const oracle_verdict *v) {
+  const ptx_body *b = a->body;
+  bool in_place = a->n_read && b->regs[a->read[0]].type == b->regs[a->written[0]].type &&
+                  b->regs[a->read[0]].type != PTX_PRED && a->op.a == 64 + a->read[0] * ARITH_REG_BYTES &&
+                  a->op.d == 64 + a->written[0] * ARITH_REG_BYTES;
+  uint32_t mask = (uint32_t)spell_random(n + 99);
   unsigned k;
   uint64_t got;
-  for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-    arith_expect(a, n + lane, &c[lane]);
-    v[lane] = oracle_eval(&c[lane]);
-    if (v[lane] == ORACLE_UNKNOWN) {
-      printf("FAIL %s: the oracle does not know it\n", a->s.name);
-      return false;
-    }
-  }
-  arith_load(a, n);
-  arith_spoil(a);
+  arith_again(a);
   arith_run(a, SIM_FULL, UINT32_MAX);
   for (unsigned lane = 0; lane < SIM_LANES; lane++)
     if (!right(a, &c[lane], v[lane], lane, &k, &got)) {
@@ -62,8 +57,7 @@ static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bo
   for (unsigned lane = 0; lane < SIM_LANES; lane++)
     for (k = 0; k < a->n_written; k++)
       full[k][lane] = arith_result(a, k, lane);
-  arith_load(a, n);
-  arith_spoil(a);
+  arith_again(a);
   if (!arith_run_gang(a)) {
     complain(a, level, "as a gang: other warps", n, &c[0], 0, 0);
     return false;
@@ -75,8 +69,7 @@ static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bo
         complain(a, level, "as a gang", n + lane, &c[lane], k, got);
         return false;
       }
-  arith_load(a, n);
-  arith_spoil(a);
+  arith_again(a);
   uint64_t before[SPELL_OUT];
   for (k = 0; k < a->n_written; k++)
     before[k] = arith_result(a, k, 0);
@@ -93,7 +86,7 @@ static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bo
     }
   if (in_place) {
     uint32_t d = a->op.d;
-    arith_load(a, n);
+    arith_again(a);
     a->op.d = a->op.a;
     arith_run(a, SIM_FULL, UINT32_MAX);
     a->op.d = d;
@@ -109,6 +102,33 @@ static bool try_batch(arith *a, const char *level, uint64_t n, uint32_t mask, bo
     a->written[0] = reg;
   }
   cases += SIM_LANES;
+  return true;
+}
+
+static bool try_batch(arith *a, uint64_t n) {
+  oracle_case c[SIM_LANES];
+  oracle_verdict v[SIM_LANES];
+  const arith_level *levels;
+  unsigned n_levels = arith_levels(&levels);
+  for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+    arith_expect(a, n + lane, &c[lane]);
+    v[lane] = oracle_eval(&c[lane]);
+    if (v[lane] == ORACLE_UNKNOWN) {
+      printf("FAIL %s: the oracle does not know it\n", a->s.name);
+      return false;
+    }
+  }
+  arith_load(a, n);
+  for (unsigned l = 0; l < n_levels; l++) {
+    if (!levels[l].usable)
+      continue;
+    if (!arith_choose(a, &levels[l])) {
+      printf("FAIL %s: no handler\n", a->s.name);
+      return false;
+    }
+    if (!try_level(a, levels[l].name, n, c, v))
+      return false;
+  }
   return true;
 }
 
@@ -128,24 +148,9 @@ static void try_spelling(const spell *s, void *data) {
     arith_close(&a);
     return;
   }
-  const arith_level *levels;
-  unsigned n_levels = arith_levels(&levels);
   bool good = true;
-  for (unsigned l = 0; l < n_levels && good; l++) {
-    if (!levels[l].usable)
-      continue;
-    if (!arith_choose(&a, &levels[l])) {
-      printf("FAIL %s: no handler\n", s->name);
-      good = false;
-      break;
-    }
-    const ptx_body *b = a.body;
-    bool in_place = a.n_read && b->regs[a.read[0]].type == b->regs[a.written[0]].type &&
-                    b->regs[a.read[0]].type != PTX_PRED && a.op.a == 64 + a.read[0] * ARITH_REG_BYTES &&
-                    a.op.d == 64 + a.written[0] * ARITH_REG_BYTES;
-    for (uint64_t n = 0; n < n_cases && good; n += SIM_LANES)
-      good = try_batch(&a, levels[l].name, n, (uint32_t)spell_random(n + 99), in_place);
-  }
+  for (uint64_t n = 0; n < n_cases && good; n += SIM_LANES)
+    good = try_batch(&a, n);
   spellings++;
   failures += !good;
   arith_close(&a);
