@@ -253,6 +253,8 @@ static bool in_cell(access *x, uint64_t line) {
     return false;
   if (mine->level != RACE_LEVEL_DEVICE && (!x->home || x->block->launch.cluster[0]))
     return false;
+  if (!race_line_join(l))
+    x->race->failed = true;
   settle(x, l);
   for (uint32_t i = 0; i < l->n; i++)
     if (!race_apart(&l->records[i], race_extent_of(mine)) &&
@@ -275,7 +277,7 @@ static bool same_bytes(const race_record *a, const race_record *b) {
 static inline bool is_repeated(const race *r, const race_block *b, const race_block *home,
                                const race_record *mine, race_line *l) {
   race_record *old = l->records;
-  if (l->n != 1 || l->cells || l->syncs || (b->copies && !home) || !same_bytes(old, mine) ||
+  if (l->n != 1 || l->cells || l->parts || l->syncs || (b->copies && !home) || !same_bytes(old, mine) ||
       mine->stride < mine->bytes || old->lanes & ~mine->lanes ||
       (old->flags | mine->flags) & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) ||
       old->flags & ~mine->flags & RACE_WRITES)
@@ -286,13 +288,28 @@ static inline bool is_repeated(const race *r, const race_block *b, const race_bl
   return true;
 }
 
-/* A warp whose lanes read one word after the other, all the same, in one line of the source (of a loop that
- * was unrolled, say): one access to all of them. */
-static inline bool goes_on(const race *r, const race_record *old, const race_record *mine) {
-  return old->warp == mine->warp && old->block == mine->block && old->time == mine->time &&
-         old->lanes == mine->lanes && !(old->stride | mine->stride) && old->flags == mine->flags &&
-         !(mine->flags & RACE_WRITES) && mine->base == old->base + old->bytes &&
-         (old->site == mine->site || check_same_line(r->check, old->site, mine->site));
+/* A warp whose lanes read one word after the other, in one line of the source (of a loop that was unrolled,
+ * say): one access to all of them. A lane that is in only one of the two lies beyond the line in the other.
+ */
+static bool goes_on(const race *r, const race_record *old, const race_record *mine) {
+  bool behind = mine->base == old->base + old->bytes, before = mine->base + mine->bytes == old->base;
+  if (old->warp != mine->warp || old->block != mine->block || old->time != mine->time ||
+      old->flags != mine->flags || mine->flags & RACE_WRITES || old->stride != mine->stride ||
+      !(behind || before) || old->bytes + mine->bytes > (int)RACE_LINE)
+    return false;
+  for (uint32_t left = old->lanes ^ mine->lanes; left; left &= left - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(left);
+    int32_t at = race_at(old->lanes >> k & 1 ? mine : old, k);
+    if (at + mine->bytes > 0 && at < (int32_t)RACE_LINE)
+      return false;
+  }
+  return old->site == mine->site || check_same_line(r->check, old->site, mine->site);
+}
+
+static void go_on(race_record *old, const race_record *mine) {
+  old->base = old->base < mine->base ? old->base : mine->base;
+  old->bytes = (uint8_t)(old->bytes + mine->bytes);
+  old->lanes |= mine->lanes;
 }
 
 /* What most others meet: nobody; or accesses that are before it, or were the same lanes' own, or read as it
@@ -300,11 +317,12 @@ static inline bool goes_on(const race *r, const race_record *old, const race_rec
  * was done. */
 static bool is_simple(race *r, const race_block *b, const race_block *home, const race_record *mine,
                       race_line *l) {
-  bool several = mine->lanes & (mine->lanes - 1), lanes_apart = mine->stride >= mine->bytes;
+  bool several = mine->lanes & (mine->lanes - 1), lanes_apart = abs(mine->stride) >= mine->bytes;
+  enum { FEW = 8 };
   race_extent at = race_extent_of(mine);
   uint32_t gone = 0;
   race_record *longer = NULL;
-  if ((l->cells && !cells_are_settled(b, home, mine, l)) || l->syncs ||
+  if ((l->cells && !cells_are_settled(b, home, mine, l)) || l->syncs || l->parts ||
       mine->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) || l->n > 32 || (b->copies && !home) ||
       (mine->flags & RACE_WRITES && several && !lanes_apart))
     return false;
@@ -314,20 +332,21 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
       gone |= UINT32_C(1) << i;
       continue;
     }
-    if (race_apart(old, at)) {
-      if (goes_on(r, old, mine))
-        longer = &l->records[i];
+    if (!longer && goes_on(r, old, mine))
+      longer = &l->records[i];
+    if (race_apart(old, at))
       continue;
-    }
     bool same = same_bytes(old, mine);
-    bool own = same && old->block == mine->block && old->warp == mine->warp && lanes_apart;
+    bool own = same && old->block == mine->block && old->warp == mine->warp &&
+               (lanes_apart || (!several && old->lanes == mine->lanes));
     bool supersedes = mine->flags & RACE_WRITES || !(old->flags & RACE_WRITES);
     if (old->flags & (RACE_STRONG | RACE_IN_ASYNC))
       return false;
     if (own || all_know(r, b, old, mine->warp)) {
-      if (supersedes && (!same || old->lanes & ~mine->lanes))
+      bool whole = same && !(old->lanes & ~mine->lanes); /* else it is kept, unless the list becomes long */
+      if (supersedes && !whole && l->n > FEW)
         return false;
-      gone |= supersedes ? UINT32_C(1) << i : 0;
+      gone |= supersedes && whole ? UINT32_C(1) << i : 0;
     } else if ((mine->flags | old->flags) & RACE_WRITES) {
       return false;
     }
@@ -337,7 +356,7 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
     return true;
   }
   if (longer && !gone) {
-    longer->bytes = (uint8_t)(longer->bytes + mine->bytes);
+    go_on(longer, mine);
     return true;
   }
   uint32_t kept = 0;
@@ -350,23 +369,12 @@ static bool is_simple(race *r, const race_block *b, const race_block *home, cons
   return true;
 }
 
-/* x->record: what lanes do in the line at `line`. */
-static void in_line(access *x, uint64_t line) {
-  race *r = x->race;
-  race_shadow *shadow = x->home ? &x->home->shared : &r->global;
-  race_line *l = race_shadow_line(shadow, line);
+/* The records of a list, one after the other; returns a bit for each, up to 64, that is before the access. */
+static uint64_t meet_list(const access *x, race_line *l, uint64_t line) {
   const race_record *mine = &x->record;
   race_extent at = race_extent_of(mine);
   uint64_t ordered = 0;
-  if (!l) {
-    r->failed = true;
-    return;
-  }
-  if (is_repeated(r, x->block, x->home, mine, l) || is_simple(r, x->block, x->home, mine, l))
-    return;
   settle(x, l);
-  if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
-    meet_cells(x, l, line);
   for (uint32_t i = 0; i < l->n; i++) {
     const race_record *old = &l->records[i];
     if (race_apart(old, at))
@@ -379,6 +387,33 @@ static void in_line(access *x, uint64_t line) {
     if (known && i < 64)
       ordered |= UINT64_C(1) << i;
   }
+  return ordered;
+}
+
+/* x->record: what lanes do in the line at `line`. */
+static void in_line(access *x, uint64_t line) {
+  enum { LONG = 32 }; /* records, of which it pays to split the line */
+  race *r = x->race;
+  race_shadow *shadow = x->home ? &x->home->shared : &r->global;
+  race_line *l = race_shadow_line(shadow, line), *list;
+  const race_record *mine = &x->record;
+  race_ordered ordered;
+  if (!l) {
+    r->failed = true;
+    return;
+  }
+  if (l->parts && mine->flags & RACE_STRONG && !race_line_join(l))
+    r->failed = true;
+  else if (l->n > LONG && !l->parts && !(mine->flags & RACE_STRONG))
+    race_line_split(l);
+  list = race_list_of(l, mine);
+  if ((list == l ? !l->parts : !l->n) &&
+      (is_repeated(r, x->block, x->home, mine, list) || is_simple(r, x->block, x->home, mine, list)))
+    return;
+  if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
+    meet_cells(x, l, line);
+  for (uint32_t k = 0; (list = race_list(l, race_extent_of(mine), k)) != NULL; k++)
+    ordered[k] = meet_list(x, list, line);
   meet_itself(x, line);
   if (x->block->copies && !x->home)
     race_meet_copies(r, x->block, mine, line);
@@ -392,7 +427,7 @@ static void in_line(access *x, uint64_t line) {
     for (uint32_t left = mine->lanes; left; left &= left - 1)
       race_weak_write(r, x->space, line + (uint64_t)(int64_t)race_at(mine, (uint32_t)__builtin_ctz(left)),
                       mine->bytes);
-  if (!race_line_put(l, mine, &ordered, &x->race->forgot))
+  if (!race_line_put(l, mine, ordered, &x->race->forgot))
     r->failed = true;
 }
 
@@ -551,10 +586,49 @@ static uint32_t in_cells(const access *x, uint32_t lanes) {
   return left;
 }
 
+/* Of lanes that lie irregularly: the first, and those that are regular with it, by the stride that takes
+ * most. (Halves of a warp in two rows, or pairs of a butterfly: a few such pieces are all.) */
+static uint32_t piece(const uint64_t *at, uint32_t lanes, int32_t *stride) {
+  enum { TRIES = 6 };
+  uint32_t first = (uint32_t)__builtin_ctz(lanes), most = lanes & -lanes, left = lanes & (lanes - 1);
+  *stride = 0;
+  for (uint32_t tried = 0; left && tried < TRIES && most != lanes; left &= left - 1) {
+    uint32_t other = (uint32_t)__builtin_ctz(left), some = 0;
+    int64_t step = (int64_t)(other - first), apart = (int64_t)(at[other] - at[first]);
+    if (most >> other & 1 || apart % step || apart < -128 * step || apart > 127 * step)
+      continue;
+    apart /= step, tried++;
+    for (uint32_t i = 0; i < SIM_WARP; i++)
+      some |= (uint32_t)(at[i] == at[first] + (uint64_t)apart * (i - (uint64_t)first)) << i;
+    some &= lanes;
+    if (__builtin_popcount(some) > __builtin_popcount(most))
+      most = some, *stride = (int32_t)apart;
+  }
+  return most;
+}
+
+static void in_pieces(access *x, uint32_t lanes) {
+  enum { WORTH = 4 }; /* lanes; else they lie anyhow, and it is not tried again */
+  while (lanes) {
+    int32_t stride;
+    uint32_t here = piece(x->a->address, lanes, &stride), first = (uint32_t)__builtin_ctz(here);
+    if (__builtin_popcount(here) < WORTH)
+      break;
+    in_lines(x, here, x->a->address[first] - (uint64_t)((int64_t)stride * first), stride);
+    lanes &= ~here;
+  }
+  for (; lanes; lanes &= lanes - 1)
+    in_lines(x, lanes & -lanes, x->a->address[__builtin_ctz(lanes)], 0);
+}
+
 static void each_alone(access *x, uint32_t lanes) {
+  bool cells = !x->strong_work && x->record.flags & RACE_STRONG && (x->home || !x->block->copies);
   x->record.stride = 0;
-  if (!x->strong_work && x->record.flags & RACE_STRONG && !x->a->rank &&
-      (x->a->bytes == 4 || x->a->bytes == 8))
+  if (!x->strong_work && !(x->record.flags & RACE_STRONG) && !x->a->rank) {
+    in_pieces(x, lanes);
+    return;
+  }
+  if (cells && !x->a->rank && (x->a->bytes == 4 || x->a->bytes == 8))
     lanes = in_cells(x, lanes);
   for (uint32_t left = lanes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -567,7 +641,7 @@ static void each_alone(access *x, uint32_t lanes) {
     }
     x->record.lanes = UINT32_C(1) << i;
     x->record.base = (int16_t)(at % RACE_LINE);
-    if (x->strong_work || !(x->record.flags & RACE_STRONG) || !in_cell(x, at / RACE_LINE * RACE_LINE))
+    if (!cells || !in_cell(x, at / RACE_LINE * RACE_LINE))
       in_line(x, at / RACE_LINE * RACE_LINE);
   }
 }
@@ -680,21 +754,23 @@ bool check_last_write(check *c, const check_spot *shared_of, uint64_t address,
   race_line *l = b           ? race_shadow_peek(&b->shared, address)
                  : shared_of ? NULL
                              : race_shadow_peek(&r->global, address);
+  const race_line *list;
   int32_t at = (int32_t)(address % RACE_LINE);
-  for (uint32_t i = l ? l->n : 0; i-- > 0;) {
-    const race_record *k = &l->records[i];
-    for (uint32_t left = k->flags & RACE_WRITES ? k->lanes : 0; left; left &= left - 1) {
-      uint32_t lane = (uint32_t)__builtin_ctz(left);
-      if (at < race_at(k, lane) || at >= race_at(k, lane) + k->bytes)
-        continue;
-      race_block_place(r, k->block, &out->launch, &out->block);
-      out->thread = k->warp * SIM_WARP + lane;
-      out->site = k->site;
-      *atomic = k->flags & RACE_READS;
-      if (counts(user, out))
-        return true;
+  for (uint32_t k = 0; l && (list = race_list(l, (race_extent){at, at + 1}, k)) != NULL; k++)
+    for (uint32_t i = list->n; i-- > 0;) {
+      const race_record *w = &list->records[i];
+      for (uint32_t left = w->flags & RACE_WRITES ? w->lanes : 0; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (at < race_at(w, lane) || at >= race_at(w, lane) + w->bytes)
+          continue;
+        race_block_place(r, w->block, &out->launch, &out->block);
+        out->thread = w->warp * SIM_WARP + lane;
+        out->site = w->site;
+        *atomic = w->flags & RACE_READS;
+        if (counts(user, out))
+          return true;
+      }
     }
-  }
   return false;
 }
 

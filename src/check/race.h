@@ -164,8 +164,9 @@ typedef struct race_cell {
 } race_cell;
 
 typedef struct race_line {
-  race_record *records; /* &one, if there is room for one */
-  race_cell *cells;     /* of each 4 bytes, or NULL */
+  race_record *records;    /* &one, if there is room for one */
+  race_cell *cells;        /* of each 4 bytes, or NULL */
+  struct race_line *parts; /* what lies within one of RACE_PARTS, in a list for each; NULL: in records */
   uint16_t n;
   bool syncs;   /* a word of it carries a release */
   uint8_t kind; /* race_kind of all its cells; RACE_MIXED: they differ */
@@ -173,6 +174,20 @@ typedef struct race_line {
   uint32_t latest; /* time of the last cell that was put there */
   race_record one;
 } __attribute__((aligned(64))) race_line; /* a line of the host's cache */
+
+/* A line in which many narrow accesses met is cut in parts, each with its list; what lies in more than one
+ * stays in the line's own. Only weak accesses do that: a strong one finds all in one list again. */
+enum { RACE_PART = 8, RACE_PARTS = RACE_LINE / RACE_PART };
+/* The lists in which something that touches these bytes may stand, from k = 0; NULL: no more. */
+static inline race_line *race_list(race_line *l, race_extent at, uint32_t k) {
+  int32_t part = (at.from < 0 ? 0 : at.from / RACE_PART) + (int32_t)k - 1;
+  if (!k || !l->parts)
+    return k ? NULL : l;
+  return part < RACE_PARTS && part * RACE_PART < at.to ? &l->parts[part] : NULL;
+}
+void race_line_split(race_line *l);                          /* if that helps */
+bool race_line_join(race_line *l);                           /* false: out of memory, and something is lost */
+race_line *race_list_of(race_line *l, const race_record *r); /* where r would be added */
 
 enum { RACE_PAGE_LINES = 32 };
 typedef struct race_page {
@@ -211,11 +226,12 @@ static inline race_line *race_shadow_peek(const race_shadow *s, uint64_t address
 }
 void race_shadow_free(race_shadow *s);
 void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes);
-/* Takes what `r` supersedes out of the line, and adds it; `ordered`: a bit for each record, up to 64, that is
- * ordered before it. *forgot: one that still counts had to go. */
-bool race_line_add(race_line *l, const race_record *r,
-                   bool *forgot); /* the same, if there is nothing to take out */
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot);
+/* Takes what `r` supersedes out of the line, and adds it; `ordered`: for each of its lists a bit for each
+ * record, up to 64, that is ordered before it. *forgot: one that still counts had to go. */
+typedef uint64_t race_ordered[1 + RACE_PARTS];
+bool race_line_put(race_line *l, const race_record *r, const race_ordered ordered, bool *forgot);
+/* The same, if there is nothing to take out, to a list. */
+bool race_line_add(race_line *l, const race_record *r, bool *forgot);
 /* Cells: for atomics that go everywhere (a histogram), the last one of each word. */
 race_cell race_cell_of(const race_record *r, uint32_t lane);
 bool race_cell_put(race_line *l, const race_record *r, uint32_t word);

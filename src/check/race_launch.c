@@ -147,25 +147,32 @@ void race_meet_copies(race *r, race_block *b, const race_record *rec, uint64_t l
   }
 }
 
+static void look_at(race *r, const race_copy *c, race_record *rec, uint64_t line, uint64_t from,
+                    uint64_t to) {
+  if ((!(rec->flags & RACE_WRITES) && !c->writes) ||
+      check_launch_before(r->check, of_block(r, rec->block)->launch, CHECK_COPY | c->order))
+    return;
+  for (uint32_t left = rec->lanes; left; left &= left - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(left);
+    uint64_t a = line + (uint64_t)(int64_t)race_at(rec, lane);
+    if (a >= to || from >= a + rec->bytes)
+      continue;
+    tell(r, c, NULL, rec, lane, a, rec->bytes, false);
+    return;
+  }
+}
+
 /* What kernels did before to the bytes of a copy. */
 static void look(race *r, const race_copy *c, uint64_t from, uint64_t to) {
   for (uint64_t at = from / RACE_LINE * RACE_LINE; at < to; at += RACE_LINE) {
-    const race_line *l = race_shadow_peek(&r->global, at);
-    for (uint32_t i = 0; l && i < l->n; i++) {
-      race_record *rec = &l->records[i];
-      if (!(rec->flags & RACE_WRITES) && !c->writes)
-        continue;
-      if (check_launch_before(r->check, of_block(r, rec->block)->launch, CHECK_COPY | c->order))
-        continue;
-      for (uint32_t left = rec->lanes; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        uint64_t a = at + (uint64_t)(int64_t)race_at(rec, lane);
-        if (a >= to || from >= a + rec->bytes)
-          continue;
-        tell(r, c, NULL, rec, lane, a, rec->bytes, false);
-        break;
-      }
-    }
+    race_line *l = race_shadow_peek(&r->global, at), *list;
+    race_record cell;
+    for (uint32_t k = 0; l && (list = race_list(l, (race_extent){0, RACE_LINE}, k)) != NULL; k++)
+      for (uint32_t i = 0; i < list->n; i++)
+        look_at(r, c, &list->records[i], at, from, to);
+    for (uint32_t word = 0; l && l->cells && word < RACE_LINE / 4; word++)
+      if (race_cell_get(l, word, &cell))
+        look_at(r, c, &cell, at, from, to);
   }
 }
 

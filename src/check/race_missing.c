@@ -141,16 +141,22 @@ static void side(race *r, const race_record *rec, uint32_t lane, uint8_t space, 
   f->blocks[k] = s->spot.block;
 }
 
+/* The same instruction, or another of its line that does the same kind of thing (a loop was unrolled). */
+static bool is_side(const race *r, const found *f, int k, const race_record *rec) {
+  enum { KIND = RACE_READS | RACE_WRITES | RACE_STRONG | RACE_VOLATILE };
+  check_site s = f->sides[k].spot.site;
+  return s == rec->site || (!((f->flags[k] ^ rec->flags) & KIND) && check_same_line(r->check, s, rec->site));
+}
+
 static found *find(race *r, const race_pair *p, bool *fresh) {
   race_pairs *all = r->pairs;
-  check_site a = p->first->site, b = p->second->site;
   if (!all && !(all = r->pairs = calloc(1, sizeof *all)))
     return NULL;
   *fresh = false;
   for (uint32_t i = all->n; i--;) {
     found *f = &all->all[i];
-    check_site x = f->sides[0].spot.site, y = f->sides[1].spot.site;
-    if (f->launch == p->block->launch.id && ((x == a && y == b) || (x == b && y == a)))
+    if (f->launch == p->block->launch.id && ((is_side(r, f, 0, p->first) && is_side(r, f, 1, p->second)) ||
+                                             (is_side(r, f, 1, p->first) && is_side(r, f, 0, p->second))))
       return f;
   }
   *fresh = true;

@@ -71,6 +71,9 @@ race_line *race_shadow_line(race_shadow *s, uint64_t address) {
 }
 
 static void forget(race_line *l) {
+  for (uint32_t k = 0; l->parts && k < RACE_PARTS; k++)
+    forget(&l->parts[k]);
+  free(l->parts);
   if (l->records != &l->one)
     free(l->records);
   free(l->cells);
@@ -230,8 +233,7 @@ bool race_line_add(race_line *l, const race_record *r, bool *forgot) {
   return true;
 }
 
-bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, bool *forgot) {
-  race_extent at = race_extent_of(r);
+static void take_out(race_line *l, const race_record *r, race_extent at, uint64_t ordered) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     race_record *old = &l->records[i];
@@ -239,7 +241,7 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, 
     bool supersedes = (r->flags & RACE_WRITES || !(old->flags & RACE_WRITES)) && strength(r) <= strength(old);
     if (supersedes && race_apart(old, at))
       supersedes = false;
-    if (supersedes && i < 64 && *ordered >> i & 1)
+    if (supersedes && i < 64 && ordered >> i & 1)
       old->lanes &= ~covered(old, r);
     else if (supersedes && same_warp)
       old->lanes &= ~own(old, r);
@@ -250,7 +252,68 @@ bool race_line_put(race_line *l, const race_record *r, const uint64_t *ordered, 
     kept++;
   }
   l->n = (uint16_t)kept;
-  return race_line_add(l, r, forgot);
+}
+
+bool race_line_put(race_line *l, const race_record *r, const race_ordered ordered, bool *forgot) {
+  race_extent at = race_extent_of(r);
+  race_line *list;
+  for (uint32_t k = 0; (list = race_list(l, at, k)) != NULL; k++)
+    take_out(list, r, at, ordered[k]);
+  return race_line_add(race_list_of(l, r), r, forgot);
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* The part in which all of it lies, or RACE_PARTS. */
+static uint32_t part_of(const race_record *r) {
+  race_extent at = race_extent_of(r);
+  bool one = !(r->flags & (RACE_STRONG | RACE_IN_ASYNC)) && at.from >= 0 &&
+             at.from / RACE_PART == (at.to - 1) / RACE_PART;
+  return one ? (uint32_t)at.from / RACE_PART : RACE_PARTS;
+}
+
+race_line *race_list_of(race_line *l, const race_record *r) {
+  uint32_t part = l->parts ? part_of(r) : RACE_PARTS;
+  return part < RACE_PARTS ? &l->parts[part] : l;
+}
+
+void race_line_split(race_line *l) {
+  uint32_t kept = 0, narrow = 0;
+  bool forgot = false;
+  for (uint32_t i = 0; i < l->n; i++) {
+    narrow += part_of(&l->records[i]) < RACE_PARTS;
+    if (l->records[i].flags & RACE_STRONG)
+      return;
+  }
+  if (l->cells || l->syncs || narrow < l->n / 2u)
+    return;
+  race_line *parts = aligned_alloc(sizeof *parts, RACE_PARTS * sizeof *parts);
+  if (!parts)
+    return;
+  memset(parts, 0, RACE_PARTS * sizeof *parts);
+  for (uint32_t i = 0; i < l->n; i++) {
+    uint32_t part = part_of(&l->records[i]);
+    if (part == RACE_PARTS || !race_line_add(&parts[part], &l->records[i], &forgot))
+      l->records[kept++] = l->records[i];
+  }
+  l->n = (uint16_t)kept;
+  l->parts = parts;
+}
+
+bool race_line_join(race_line *l) {
+  race_line *parts = l->parts;
+  bool ok = true;
+  l->parts = NULL;
+  for (uint32_t k = 0; parts && k < RACE_PARTS; k++) {
+    for (uint32_t i = 0; i < parts[k].n; i++) {
+      ok = ok && (l->n < l->capacity || more_room(l));
+      if (ok)
+        l->records[l->n++] = parts[k].records[i];
+    }
+    forget(&parts[k]);
+  }
+  free(parts);
+  return ok;
 }
 
 /* ------------------------------------------------------------------ cells */

@@ -8,6 +8,10 @@ __global__ void fill(int *p, int value) {
   p[threadIdx.x] = value;
 }
 
+__global__ void count(int *p) {
+  atomicAdd(&p[threadIdx.x * 7 % 32], 1);
+}
+
 static void CUDART_CB sleep_a_while(void *) {
   usleep(50000);
 }
@@ -54,6 +58,13 @@ int main(int argc, char **argv) {
   } else if (is("copy_beside")) {
     fill<<<1, 32, 0, a>>>(p, 1);
     CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+  } else if (is("copy_beside_atomics")) {
+    count<<<1, 32, 0, a>>>(p);
+    CHECK(cudaLaunchHostFunc(b, sleep_a_while, nullptr));
+    CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+  } else if (is("atomics_beside_copy")) {
+    CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+    count<<<1, 32, 0, a>>>(p);
   } else if (is("event_too_early")) {
     CHECK(cudaEventRecord(done, a));
     fill<<<1, 32, 0, a>>>(p, 1);
