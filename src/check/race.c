@@ -71,14 +71,18 @@ static bool exact(const race_record *a, uint32_t i, const race_record *b, uint32
   return race_at(a, i) == race_at(b, k) && a->bytes == b->bytes;
 }
 
-/* Known to every lane of the second's warp at once, by barriers. */
-static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
+/* Known to all of the block: before a barrier of all of it, or of another launch. */
+static inline bool whole_block_knows(const race *r, const race_block *b, const race_record *old) {
   if (old->block == b->number && old->time <= b->base)
     return true;
-  if ((old->block & ~RACE_ASYNC_BLOCK) - b->first >= b->n_blocks &&
-      ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block)))
-    return true; /* of another launch */
-  return race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
+  return (old->block & ~RACE_ASYNC_BLOCK) - b->first >= b->n_blocks &&
+         ((!b->apart && r->running < 2) || race_launches_ordered(r, b, old->block));
+}
+
+/* Known to every lane of the second's warp at once, by barriers. */
+static bool all_know(const race *r, const race_block *b, const race_record *old, uint32_t warp) {
+  return whole_block_knows(r, b, old) ||
+         race_knows(b, warp, RACE_WHOLE, RACE_REAL, old->block, old->warp, RACE_WHOLE, old->time, NULL);
 }
 
 static race_pair pair_of(const access *x, const race_record *old, uint32_t i, uint32_t k, uint64_t line) {
@@ -402,13 +406,14 @@ static void in_line(access *x, uint64_t line) {
     r->failed = true;
     return;
   }
+  if (is_repeated(r, x->block, x->home, mine, l))
+    return;
   if (l->parts && mine->flags & RACE_STRONG && !race_line_join(l))
     r->failed = true;
   else if (l->n > LONG && !l->parts && !(mine->flags & RACE_STRONG))
     race_line_split(l);
   list = race_list_of(l, mine);
-  if ((list == l ? !l->parts : !l->n) &&
-      (is_repeated(r, x->block, x->home, mine, list) || is_simple(r, x->block, x->home, mine, list)))
+  if ((list == l ? !l->parts : !l->n) && (is_simple(r, x->block, x->home, mine, list)))
     return;
   if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
     meet_cells(x, l, line);
@@ -607,7 +612,7 @@ static uint32_t piece(const uint64_t *at, uint32_t lanes, int32_t *stride) {
   return most;
 }
 
-static void in_pieces(access *x, uint32_t lanes) {
+__attribute__((noinline)) static void in_pieces(access *x, uint32_t lanes) { /* apart from in_cells */
   enum { WORTH = 4 }; /* lanes; else they lie anyhow, and it is not tried again */
   while (lanes) {
     int32_t stride;
@@ -677,22 +682,22 @@ static void on_access(race *r, const sim_event *e) {
   if (r->check->options.lockstep)
     w->base = b->now++;
   race_block *home = a->space == PTX_SPACE_SHARED ? b : NULL;
-  race_record mine = insn->like;
-  mine.block = b->number, mine.time = b->now, mine.epoch = b->epoch, mine.warp = (uint8_t)a->who->warp;
-  race_line *only = a->regular && weak ? only_line(a, home ? &home->shared : &r->global, &mine) : NULL;
-  if (a->writes && !a->reads)
-    values(a, &mine);
-  if (only && (is_repeated(r, b, home, &mine, only) || is_simple(r, b, home, &mine, only)))
-    return;
   access x = {.race = r,
               .a = a,
               .block = b,
               .home = home,
               .insn = insn,
               .space = home ? b->number + 1 : 0,
-              .record = mine,
+              .record = insn->like,
+              .strong_work = !weak,
               .warp = a->who->warp};
-  x.strong_work = !weak;
+  race_record *mine = &x.record;
+  mine->block = b->number, mine->time = b->now, mine->epoch = b->epoch, mine->warp = (uint8_t)a->who->warp;
+  race_line *only = a->regular && weak ? only_line(a, home ? &home->shared : &r->global, mine) : NULL;
+  if (a->writes && !a->reads)
+    values(a, mine);
+  if (only && (is_repeated(r, b, home, mine, only) || is_simple(r, b, home, mine, only)))
+    return;
   if (!weak && x.insn->unused && a->order == PTX_ORDER_RELAXED && !w->fenced[0]) {
     bool fenced = false; /* an atomic that neither carries a release nor looks at what it finds */
     for (uint32_t left = a->who->lanes & w->own; left && !fenced; left &= left - 1)
@@ -715,8 +720,50 @@ static void expect(race *r, const sim_access *a, const sim_part *parts, uint32_t
   uint64_t ahead = parts->base - k->last, bytes = SIM_WARP * (uint64_t)a->bytes;
   k->last = parts->base;
   for (uint32_t i = 0; i < n; i++)
-    for (uint64_t at = parts[i].base + ahead; at < parts[i].base + ahead + bytes; at += RACE_LINE)
-      __builtin_prefetch(race_shadow_peek(&r->global, at), 1);
+    for (uint64_t at = parts[i].base + ahead; at < parts[i].base + ahead + bytes; at += RACE_LINE) {
+      uint64_t line = at / RACE_LINE;
+      const race_page *p = race_page_at(&r->global, line / RACE_PAGE_LINES);
+      __builtin_prefetch(p ? &p->lines[line % RACE_PAGE_LINES] : NULL, 1);
+    }
+}
+
+static void value_in(const access *x, const sim_part *part, race_record *rec) {
+  rec->warp = (uint8_t)part->warp, rec->flags = x->insn->like.flags;
+  if (x->a->writes)
+    value_of(part->lanes, x->a->bytes, rec);
+}
+
+/* So many of the parts, from the first, are whole lines one behind the other, in one page. */
+static uint32_t run_of(const sim_part *parts, uint32_t n) {
+  uint32_t room = RACE_PAGE_LINES - parts->base / RACE_LINE % RACE_PAGE_LINES, run = 1;
+  while (run < n && run < room && parts[run].base == parts->base + run * RACE_LINE &&
+         parts[run].warp == parts->warp + run)
+    run++;
+  return parts->base % RACE_LINE ? 1 : run;
+}
+
+/* True: whoever was at these lines before is before them, or was the same warps, and it is one run now. */
+static bool in_run(access *x, const sim_part *parts, uint32_t run) {
+  race *r = x->race;
+  race_record *mine = &x->record;
+  uint64_t line = parts->base / RACE_LINE;
+  uint32_t first = line % RACE_PAGE_LINES;
+  race_page *p = race_page_at(&r->global, line / RACE_PAGE_LINES);
+  if (!p && !(p = race_shadow_add(&r->global, line / RACE_PAGE_LINES)))
+    return false;
+  mine->base = 0, mine->lanes = UINT32_MAX, mine->stride = (int8_t)x->a->stride;
+  const race_record *old = race_run_at(p, first, run, mine);
+  if (!old || (old->lanes && (old->flags & ~mine->flags & RACE_WRITES ||
+                              (!whole_block_knows(r, x->block, old) &&
+                               !(old->block == mine->block && old->warp == parts->warp)))))
+    return false;
+  for (uint32_t i = 0; i < (x->a->writes ? run : 1); i++) {
+    value_in(x, &parts[i], mine);
+    race_run_value(p, first + i, mine);
+    if (!i)
+      race_run_put(p, first, mine);
+  }
+  return true;
 }
 
 /* Whole warps, one behind the other, each with its lanes side by side or all at one place. */
@@ -726,21 +773,26 @@ void check_race_several(check *c, const sim_access *a, const sim_part *parts, ui
   race_block *b = race_block_of(r, a->who->launch, a->who->block);
   if (!b)
     return;
-  bool writes = a->writes;
   access x = {.race = r, .a = a, .block = b, .home = a->space == PTX_SPACE_SHARED ? b : NULL, .insn = insn};
+  bool runs = !x.home && (uint32_t)a->stride * SIM_WARP == RACE_LINE &&
+              (uint32_t)a->stride == insn->like.bytes && !b->copies && !r->check->options.lockstep;
   x.space = x.home ? b->number + 1 : 0;
   x.record = insn->like;
-  x.record.block = b->number, x.record.epoch = b->epoch;
+  x.record.block = b->number, x.record.epoch = b->epoch, x.record.time = b->now;
   if (!x.home && a->stride)
     expect(r, a, parts, n);
-  for (uint32_t i = 0; i < n; i++) {
-    x.warp = parts[i].warp;
-    if (r->check->options.lockstep)
-      b->warps[x.warp].base = b->now++;
-    x.record.time = b->now, x.record.warp = (uint8_t)x.warp, x.record.flags = insn->like.flags;
-    if (writes)
-      value_of(parts[i].lanes, a->bytes, &x.record);
-    in_lines(&x, UINT32_MAX, parts[i].base, a->stride);
+  for (uint32_t i = 0, run; i < n; i += run) {
+    run = runs ? run_of(parts + i, n - i) : 1;
+    if (run > 1 && in_run(&x, parts + i, run))
+      continue;
+    for (uint32_t k = i; k < i + run; k++) {
+      x.warp = parts[k].warp;
+      if (r->check->options.lockstep)
+        b->warps[x.warp].base = b->now++;
+      x.record.time = b->now;
+      value_in(&x, &parts[k], &x.record);
+      in_lines(&x, UINT32_MAX, parts[k].base, a->stride);
+    }
   }
 }
 

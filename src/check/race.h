@@ -99,9 +99,14 @@ uint32_t race_clock_time(const race_clock *c, uint32_t block, uint32_t warp, uin
 typedef struct race_known {
   race_clock *of[RACE_N_READINGS];
 } race_known;
+static inline bool race_known_empty(const race_known *k) { /* nearly always */
+  uintptr_t any = 0;
+  for (int i = 0; i < RACE_N_READINGS; i++)
+    any |= (uintptr_t)k->of[i];
+  return !any;
+}
 void race_known_drop(race_known *k); /* and empties it */
 void race_known_join(race_known *k, const race_known *other, race_joins *j);
-bool race_known_empty(const race_known *k);
 
 /* ------------------------------------------------------------------ records (race_shadow.c) */
 
@@ -171,6 +176,7 @@ typedef struct race_line {
   bool syncs;   /* a word of it carries a release */
   uint8_t kind; /* race_kind of all its cells; RACE_MIXED: they differ */
   uint16_t capacity;
+  uint8_t run;     /* so many lines from here on are a run; 0: none begins here */
   uint32_t latest; /* time of the last cell that was put there */
   race_record one;
 } __attribute__((aligned(64))) race_line; /* a line of the host's cache */
@@ -192,7 +198,17 @@ race_line *race_list_of(race_line *l, const race_record *r); /* where r would be
 enum { RACE_PAGE_LINES = 32 };
 typedef struct race_page {
   race_line lines[RACE_PAGE_LINES];
+  uint32_t runs, heads;            /* lines that are in runs, and those that begin one */
+  uint32_t one_value;              /* of lines in runs: what was stored, */
+  uint32_t value[RACE_PAGE_LINES]; /* as in a record */
 } race_page;
+/* race_run.c. The run of exactly these lines: its record, whose lanes are 0 if nobody was there yet. It may
+ * be made for that, if they hold nothing, or what a run would: warps one behind the other, each as `like`.
+ * NULL: they do not. */
+race_record *race_run_at(race_page *p, uint32_t first, uint32_t n, const race_record *like);
+void race_run_put(race_page *p, uint32_t first, const race_record *rec);  /* as the first of them has it */
+void race_run_value(race_page *p, uint32_t line, const race_record *rec); /* what was stored to that line */
+void race_run_end(race_page *p, uint32_t line); /* the run of that line is as many records again */
 
 /* Pages of low addresses, which those in shared memory are, stand in an array; `forget` is only for others.
  * Those were asked for lately stand in `recent`. */
@@ -209,6 +225,7 @@ typedef struct race_shadow {
 } race_shadow;
 race_line *race_shadow_line(race_shadow *s, uint64_t address);      /* NULL: out of memory */
 race_page *race_shadow_page(const race_shadow *s, uint64_t number); /* NULL: none is there */
+race_page *race_shadow_add(race_shadow *s, uint64_t number); /* the same, made now; NULL: out of memory */
 static inline uint64_t race_hash(uint64_t number) {
   return number * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -222,6 +239,8 @@ static inline race_page *race_page_at(const race_shadow *s, uint64_t number) {
 static inline race_line *race_shadow_peek(const race_shadow *s, uint64_t address) {
   uint64_t line = address / RACE_LINE;
   race_page *p = race_page_at(s, line / RACE_PAGE_LINES);
+  if (p && p->runs >> line % RACE_PAGE_LINES & 1)
+    race_run_end(p, line % RACE_PAGE_LINES);
   return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
 }
 void race_shadow_free(race_shadow *s);

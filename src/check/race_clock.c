@@ -368,6 +368,8 @@ uint32_t race_clock_time(const race_clock *c, uint32_t block, uint32_t warp, uin
 /* ------------------------------------------------------------------ what is known */
 
 void race_known_drop(race_known *k) {
+  if (race_known_empty(k))
+    return;
   for (int i = 0; i < RACE_N_READINGS; i++)
     race_clock_drop(k->of[i]);
   memset(k, 0, sizeof *k);
@@ -384,14 +386,9 @@ race_clock *race_clock_join_like(race_clock *c, const race_clock *other, race_me
 
 void race_known_join(race_known *k, const race_known *other, race_joins *j) {
   race_memo m = {0};
+  if (race_known_empty(other))
+    return;
   for (int i = 0; i < RACE_N_READINGS; i++)
     if (other->of[i])
       k->of[i] = race_clock_join_like(k->of[i], other->of[i], &m, j);
-}
-
-bool race_known_empty(const race_known *k) {
-  for (int i = 0; i < RACE_N_READINGS; i++)
-    if (k->of[i])
-      return false;
-  return true;
 }

@@ -38,7 +38,7 @@ static bool grow(race_shadow *s) {
   return true;
 }
 
-static race_page *add_page(race_shadow *s, uint64_t number) {
+race_page *race_shadow_add(race_shadow *s, uint64_t number) {
   if (number >= RACE_LOW_PAGES && s->n_pages * 2 >= s->n_slots && !grow(s))
     return NULL;
   race_page *p = aligned_alloc(sizeof(race_line), sizeof *p);
@@ -66,7 +66,7 @@ race_line *race_shadow_line(race_shadow *s, uint64_t address) {
   if (l)
     return l;
   uint64_t line = address / RACE_LINE;
-  race_page *p = add_page(s, line / RACE_PAGE_LINES);
+  race_page *p = race_shadow_add(s, line / RACE_PAGE_LINES);
   return p ? &p->lines[line % RACE_PAGE_LINES] : NULL;
 }
 
@@ -85,8 +85,11 @@ void race_shadow_forget(race_shadow *s, uint64_t address, uint64_t bytes) {
   uint64_t from = address / RACE_LINE, to = (address + bytes + RACE_LINE - 1) / RACE_LINE;
   for (uint32_t i = 0; i < s->n_slots; i++)
     for (uint32_t k = 0; k < RACE_PAGE_LINES && s->slots[i].page; k++)
-      if (s->slots[i].number * RACE_PAGE_LINES + k >= from && s->slots[i].number * RACE_PAGE_LINES + k < to)
+      if (s->slots[i].number * RACE_PAGE_LINES + k >= from && s->slots[i].number * RACE_PAGE_LINES + k < to) {
+        if (s->slots[i].page->runs >> k & 1)
+          race_run_end(s->slots[i].page, k);
         forget(&s->slots[i].page->lines[k]);
+      }
 }
 
 static void page_free(race_page *p) {
