@@ -413,7 +413,7 @@ static void in_line(access *x, uint64_t line) {
   else if (l->n > LONG && !l->parts && !(mine->flags & RACE_STRONG))
     race_line_split(l);
   list = race_list_of(l, mine);
-  if ((list == l ? !l->parts : !l->n) && (is_simple(r, x->block, x->home, mine, list)))
+  if ((list == l ? !l->parts : !l->n) && is_simple(r, x->block, x->home, mine, list))
     return;
   if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
     meet_cells(x, l, line);
@@ -612,7 +612,8 @@ static uint32_t piece(const uint64_t *at, uint32_t lanes, int32_t *stride) {
   return most;
 }
 
-__attribute__((noinline)) static void in_pieces(access *x, uint32_t lanes) { /* apart from in_cells */
+/* Not inlined: in_cells beside it, which must be fast, would lose its registers. */
+__attribute__((noinline)) static void in_pieces(access *x, uint32_t lanes) {
   enum { WORTH = 4 }; /* lanes; else they lie anyhow, and it is not tried again */
   while (lanes) {
     int32_t stride;

@@ -1,7 +1,8 @@
 /* race_shadow.c: who touched which bytes last. Memory is cut into lines of 128 bytes, what a warp reads at
  * once if its lanes lie side by side; a line has a short list of records. An access that is regular (lane i
  * at base + i * stride) is one record for all its lanes in the line, whatever its size: so it is exact to the
- * byte, and the usual kernel has one or two records a line. Lines are made when they are touched.
+ * byte, and the usual kernel has one or two records a line. Where lanes go one by one (bytes that are
+ * counted, say), a long list is cut in parts. Lines are made when they are touched.
  *
  * Of reads and of atomics that nothing orders among themselves only so many are kept (MOST): a later write is
  * then checked against those. One that races with a forgotten one and with none of these is not found.
