@@ -176,22 +176,42 @@ static void look(race *r, const race_copy *c, uint64_t from, uint64_t to) {
   }
 }
 
-static void copied(race *r, uint64_t address, uint64_t bytes, uint64_t order, bool writes) {
-  race_copy c = {.address = address, .bytes = bytes, .order = order, .writes = writes};
-  bool apart = false;
-  for (uint32_t i = looked_back_to(r); i < r->n_launches && !apart; i++)
-    apart = !(r->launches[i].launch & CHECK_COPY) &&
-            !check_launch_before(r->check, r->launches[i].launch, CHECK_COPY | order);
-  if (apart)
-    look(r, &c, address, address + bytes);
-  /* the oldest gives way */
+/* Where to keep the copy: in place of one before it that did the same to no other bytes, since what is apart
+ * from that one is not behind this one; else the oldest gives way. */
+static uint64_t slot_for(race *r, const race_copy *c) {
+  for (uint64_t i = 0; i < RACE_COPIES && i < r->n_copies; i++) {
+    const race_copy *old = &r->copies[i];
+    if (old->writes == c->writes && old->address >= c->address &&
+        old->address + old->bytes <= c->address + c->bytes &&
+        check_launch_before(r->check, CHECK_COPY | old->order, CHECK_COPY | c->order))
+      return i;
+  }
   uint64_t slot = r->n_copies++ % RACE_COPIES;
   if (r->copies[slot].bytes && !check_launch_over(r->check, CHECK_COPY | r->copies[slot].order))
     check_unjudged(r->check, "more than %d copies at once: races with the oldest were not sought",
                    RACE_COPIES);
+  return slot;
+}
+
+static void copied(race *r, uint64_t address, uint64_t bytes, uint64_t order, bool writes) {
+  race_copy c = {.address = address, .bytes = bytes, .order = order, .writes = writes};
+  uint64_t slot = slot_for(r, &c), bit = UINT64_C(1) << slot;
+  bool apart = false;
   r->copies[slot] = c;
-  for (uint32_t i = looked_back_to(r); i < r->n_launches; i++)
-    r->launches[i].copies &= ~(UINT64_C(1) << slot);
+  for (uint32_t i = looked_back_to(r); i < r->n_launches; i++) {
+    race_first *f = &r->launches[i];
+    f->copies &= ~bit;
+    if (f->launch & CHECK_COPY || check_launch_before(r->check, f->launch, CHECK_COPY | order))
+      continue;
+    f->copies |= bit; /* it may be at work, and meet the copy yet */
+    apart = true;
+  }
+  if (!apart)
+    return;
+  look(r, &c, address, address + bytes);
+  for (size_t i = 0; i < BASE_COUNT(r->blocks); i++)
+    for (race_block *b = r->blocks[i]; b; b = b->next)
+      b->copies = of_block(r, b->number)->copies != 0;
 }
 
 void race_copy_event(race *r, const sim_event *e) {

@@ -6,7 +6,7 @@
  * count as one: what they agree upon among themselves is not seen, and no order is denied for that.
  *
  * Invariant: works are kept in the order of their numbers; a work is forgotten once the host has waited for
- * it before everything that is still kept was issued.
+ * it before everything was issued that has not begun yet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct work {
   uint64_t number, stream, index; /* index: in its stream, from 1 */
   uint64_t floor;                 /* all works up to this number come before */
   clock *clock;
-  bool polls;
+  bool polls, begun;
 } work;
 
 typedef struct record {
@@ -155,13 +155,13 @@ static bool before_host(const stream *s, const work *w) {
 }
 
 /* The host has waited: its clock may have passed more works, and none of those that it passed before the rest
- * was issued can be asked for again. */
+ * was issued, that has not begun, can be asked for again. */
 static void host_waited(stream *s) {
   for (; s->waited < s->n_works && before_host(s, &s->works[s->waited]); s->waited++)
     s->floor = s->works[s->waited].number;
   uint64_t least = s->floor;
   for (uint32_t i = s->waited; i < s->n_works; i++)
-    if (!before_host(s, &s->works[i])) {
+    if (!s->works[i].begun && !before_host(s, &s->works[i])) {
       least = s->works[i].floor; /* floors only grow */
       break;
     }
@@ -193,7 +193,7 @@ static void add_work(stream *s, line *l, uint64_t device, uint64_t number) {
   }
   l->device = device;
   join(s, &l->clock, s->host);
-  s->works[s->n_works++] = (work){number, l->stream, ++l->works, s->floor, hold(l->clock), l->polls};
+  s->works[s->n_works++] = (work){number, l->stream, ++l->works, s->floor, hold(l->clock), l->polls, false};
 }
 
 static void add_record(stream *s, const line *l, uint64_t number) {
@@ -342,6 +342,12 @@ static void end(void *part) {
   free(s);
 }
 
+static void begins(stream *s, uint64_t number) {
+  work *w = (work *)(uintptr_t)work_of(s, number);
+  if (w)
+    w->begun = true;
+}
+
 static void launched(stream *s, uint64_t launch, uint64_t number) {
   if (!number) /* it was not issued: another schedule of one that was */
     return;
@@ -350,12 +356,15 @@ static void launched(stream *s, uint64_t launch, uint64_t number) {
     return;
   }
   s->launches[s->n_launches++] = (started){launch, number};
+  begins(s, number);
 }
 
 static sim_answer event(void *user, const sim_event *e) {
   stream *s = user;
   if (e->kind == SIM_EVENT_LAUNCH)
     launched(s, e->who.launch, e->launch.launch->order);
+  else if (e->kind == SIM_EVENT_HOST_COPY)
+    begins(s, e->memory.order);
   else if (e->kind == SIM_EVENT_STREAM)
     edge(s, e);
   return SIM_GO_ON;
@@ -363,7 +372,8 @@ static sim_answer event(void *user, const sim_event *e) {
 
 const check_part check_part_stream = {.name = "stream",
                                       .watch = 0,
-                                      .takes = CHECK_TAKES(LAUNCH) | CHECK_TAKES(STREAM),
+                                      .takes =
+                                          CHECK_TAKES(LAUNCH) | CHECK_TAKES(HOST_COPY) | CHECK_TAKES(STREAM),
                                       .new = new,
                                       .free = end,
                                       .event = event};

@@ -65,6 +65,10 @@ int main(int argc, char **argv) {
   } else if (is("atomics_beside_copy")) {
     CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
     count<<<1, 32, 0, a>>>(p);
+  } else if (is("hundred_copies")) { // of which each but the last says no more than the next
+    for (int i = 0; i < 100; i++)
+      CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+    fill<<<1, 32, 0, a>>>(p, 1);
   } else if (is("event_too_early")) {
     CHECK(cudaEventRecord(done, a));
     fill<<<1, 32, 0, a>>>(p, 1);
