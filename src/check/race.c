@@ -281,7 +281,7 @@ static bool same_bytes(const race_record *a, const race_record *b) {
 static inline bool is_repeated(const race *r, const race_block *b, const race_block *home,
                                const race_record *mine, race_line *l) {
   race_record *old = l->records;
-  if (l->n != 1 || l->cells || l->parts || l->syncs || (b->copies && !home) || !same_bytes(old, mine) ||
+  if (l->n != 1 || !race_line_is_plain(l) || (b->copies && !home) || !same_bytes(old, mine) ||
       mine->stride < mine->bytes || old->lanes & ~mine->lanes ||
       (old->flags | mine->flags) & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY) ||
       old->flags & ~mine->flags & RACE_WRITES)
@@ -401,6 +401,7 @@ static void in_line(access *x, uint64_t line) {
   race_shadow *shadow = x->home ? &x->home->shared : &r->global;
   race_line *l = race_shadow_line(shadow, line), *list;
   const race_record *mine = &x->record;
+  race_extent at = race_extent_of(mine);
   race_ordered ordered;
   if (!l) {
     r->failed = true;
@@ -417,7 +418,7 @@ static void in_line(access *x, uint64_t line) {
     return;
   if (l->cells && !cells_are_settled(x->block, x->home, mine, l))
     meet_cells(x, l, line);
-  for (uint32_t k = 0; (list = race_list(l, race_extent_of(mine), k)) != NULL; k++)
+  for (uint32_t k = 0; (list = race_list(l, at, k)) != NULL; k++)
     ordered[k] = meet_list(x, list, line);
   meet_itself(x, line);
   if (x->block->copies && !x->home)

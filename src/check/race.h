@@ -181,6 +181,11 @@ typedef struct race_line {
   race_record one;
 } __attribute__((aligned(64))) race_line; /* a line of the host's cache */
 
+/* What is known of it are the records of its own list. */
+static inline bool race_line_is_plain(const race_line *l) {
+  return !l->cells && !l->parts && !l->syncs;
+}
+
 /* A line in which many narrow accesses met is cut in parts, each with its list; what lies in more than one
  * stays in the line's own. Only weak accesses do that: a strong one finds all in one list again. */
 enum { RACE_PART = 8, RACE_PARTS = RACE_LINE / RACE_PART };

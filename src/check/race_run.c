@@ -6,10 +6,6 @@
  */
 #include "check/race.h"
 
-static inline bool is_free(const race_line *l) {
-  return !l->n && !l->cells && !l->parts && !l->syncs;
-}
-
 static inline uint32_t lines_from(uint32_t first, uint32_t n) {
   return (n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX) << first;
 }
@@ -26,7 +22,7 @@ static bool are_alike(const race_page *p, uint32_t first, uint32_t n, const race
   for (uint32_t i = 0; i < n; i++) {
     const race_line *l = &p->lines[first + i];
     const race_record *rec = l->records;
-    if (l->n != 1 || l->cells || l->parts || l->syncs || rec->block != head->block ||
+    if (l->n != 1 || !race_line_is_plain(l) || rec->block != head->block ||
         rec->time != head->time || rec->site != head->site || rec->epoch != head->epoch ||
         rec->warp != head->warp + i || rec->lanes != UINT32_MAX || rec->base || rec->stride != like->stride ||
         rec->bytes != like->bytes || rec->level != head->level ||
@@ -46,7 +42,7 @@ race_record *race_run_at(race_page *p, uint32_t first, uint32_t n, const race_re
     race_run_end(p, (uint32_t)__builtin_ctz(left));
   bool empty = true;
   for (uint32_t i = 0; i < n && empty; i++)
-    empty = is_free(&p->lines[first + i]);
+    empty = race_line_is_plain(&p->lines[first + i]) && !p->lines[first + i].n;
   if (!empty && !are_alike(p, first, n, like))
     return NULL;
   race_record one = empty ? (race_record){0} : *head->records;
@@ -77,9 +73,11 @@ void race_run_end(race_page *p, uint32_t k) {
   p->heads &= ~(UINT32_C(1) << first);
   p->runs &= ~lines_from(first, n);
   for (uint32_t i = 0; i < n && rec.lanes; i++, rec.warp++) {
-    rec.value = p->value[first + i];
-    rec.flags =
-        (uint8_t)((rec.flags & ~RACE_ONE_VALUE) | (p->one_value >> (first + i) & 1 ? RACE_ONE_VALUE : 0));
+    if (rec.flags & RACE_WRITES) { /* reads stored nothing, and what stands there is another's */
+      rec.value = p->value[first + i];
+      rec.flags &= (uint8_t)~RACE_ONE_VALUE;
+      rec.flags |= p->one_value >> (first + i) & 1 ? RACE_ONE_VALUE : 0;
+    }
     race_line_add(&p->lines[first + i], &rec, &forgot); /* it has room: it is the only one */
   }
 }

@@ -269,7 +269,7 @@ static void edge(stream *s, const sim_event *e) {
 
 /* ------------------------------------------------------------------ questions */
 
-static const work *work_of(const stream *s, uint64_t number) {
+static work *work_of(const stream *s, uint64_t number) {
   for (uint32_t low = 0, high = s->n_works; low < high;) {
     uint32_t mid = (low + high) / 2;
     if (s->works[mid].number == number)
@@ -343,7 +343,7 @@ static void end(void *part) {
 }
 
 static void begins(stream *s, uint64_t number) {
-  work *w = (work *)(uintptr_t)work_of(s, number);
+  work *w = work_of(s, number);
   if (w)
     w->begun = true;
 }

@@ -69,6 +69,10 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 100; i++)
       CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
     fill<<<1, 32, 0, a>>>(p, 1);
+  } else if (is("hundred_copies_in_order")) {
+    for (int i = 0; i < 100; i++)
+      CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+    fill<<<1, 32, 0, b>>>(p, 1);
   } else if (is("event_too_early")) {
     CHECK(cudaEventRecord(done, a));
     fill<<<1, 32, 0, a>>>(p, 1);
