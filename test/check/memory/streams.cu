@@ -12,6 +12,13 @@ __global__ void count(int *p) {
   atomicAdd(&p[threadIdx.x * 7 % 32], 1);
 }
 
+__global__ void fill_when_told(int *p, int *told) {
+  atomicExch_system(told + 1, 1);
+  while (!atomicAdd_system(told, 0))
+    ;
+  p[threadIdx.x] = 1;
+}
+
 static void CUDART_CB sleep_a_while(void *) {
   usleep(50000);
 }
@@ -47,7 +54,8 @@ int main(int argc, char **argv) {
   CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
   CHECK(cudaEventCreate(&done));
   p = device_zeros<int>(32);
-  CHECK(cudaMallocHost(&pinned, 128));
+  CHECK(cudaMallocHost(&pinned, 256));
+  memset(pinned, 0, 256);
   CHECK(cudaDeviceSynchronize());
   if (is("two_streams")) {
     fill<<<1, 32, 0, a>>>(p, 1);
@@ -65,6 +73,14 @@ int main(int argc, char **argv) {
   } else if (is("atomics_beside_copy")) {
     CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
     count<<<1, 32, 0, a>>>(p);
+  } else if (is("copy_amid")) { // it is made while the kernel waits, but nobody sees to it
+    int *told = pinned + 32;
+    fill_when_told<<<1, 32, 0, a>>>(p, told);
+    while (!__atomic_load_n(told + 1, __ATOMIC_ACQUIRE))
+      ;
+    CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
+    usleep(50000);
+    __atomic_store_n(told, 1, __ATOMIC_RELEASE);
   } else if (is("hundred_copies")) { // of which each but the last says no more than the next
     for (int i = 0; i < 100; i++)
       CHECK(cudaMemcpyAsync(pinned, p, 128, cudaMemcpyDeviceToHost, b));
