@@ -42,12 +42,12 @@ gpu_bench() { # gpu_bench FOLDER
   wrong=0
   mkdir -p "$1"
   measured=
-  for program in build/bench/prim/*/bench; do
+  for program in build/bench/prim/*/bench build/bench/app/*/bench; do
     name=$(basename "$(dirname "$program")")
     options=
     [ "$name" != barrier ] || options=skew
     # shellcheck disable=SC2086 # options are words
-    gpu_measure "$1" "$name" 120 "$program" "$1/$name.tsv" $options || wrong=1
+    gpu_measure "$1" "$name" 240 "$program" "$1/$name.tsv" $options || wrong=1
   done
   gpu_measure "$1" seed 120 sh bench/seed/run.sh gpu "$(find_nvcc)" "${MUSTER_SEEDS:-$(seeds_folder)}" "$1/seed" || wrong=1
   for name in $measured; do

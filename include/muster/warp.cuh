@@ -199,6 +199,9 @@ MU_MATCH(u64)
     return MU_UNPACK_##elem(                                                                             \
         mu_lane_shuffle_##carrier(t->mask, MU_PACK_##elem(value), mu_tile_lane(t, rank)));               \
   }                                                                                                      \
+  MU_OWN mu_##elem mu_warp_shuffle_##elem(mu_##elem value, mu_u32 lane) { /* modulo 32 */                \
+    return MU_UNPACK_##elem(mu_lane_shuffle_##carrier(0xffffffffu, MU_PACK_##elem(value), lane));        \
+  }                                                                                                      \
   MU_FN mu_##elem mu_tile_shuffle_##elem(const mu_tile *t, mu_##elem value, mu_u32 rank) {               \
     return mu_tile_shuffle_from_##elem(t, value, rank < t->size ? rank : rank % t->size);                \
   }                                                                                                      \
@@ -231,16 +234,22 @@ MU_SHUFFLES(f32, u32)
 MU_SHUFFLES(f64, u64)
 
 // Reductions go up a tree of ranks (of rank r and r + 1, 2, 4, ...) and back by one broadcast: the order does
-// not depend on which lanes make up the tile, and any size will do, also one that leaves lanes out.
-#define MU_TREE(op, elem)                                                            \
-  MU_OWN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) {   \
-    for (mu_u32 step = 1; step < t->size; step *= 2) {                               \
-      mu_u32 from = t->rank + step, has = from < t->size;                            \
-      mu_##elem other = mu_tile_shuffle_from_##elem(t, value, has ? from : t->rank); \
-      if (has)                                                                       \
-        value = mu_pure_##op##_##elem(value, other);                                 \
-    }                                                                                \
-    return mu_tile_shuffle_from_##elem(t, value, 0);                                 \
+// not depend on which lanes make up the tile, and any size will do, also one that leaves lanes out. A whole
+// warp takes the same steps without a search for lanes; what its upper lanes add up nobody uses.
+#define MU_TREE(op, elem)                                                                    \
+  MU_OWN mu_##elem mu_tile_tree_##op##_##elem(const mu_tile *t, mu_##elem value) {           \
+    if (t->size == 32) {                                                                     \
+      for (mu_u32 step = 1; step < 32; step *= 2)                                            \
+        value = mu_pure_##op##_##elem(value, mu_warp_shuffle_##elem(value, t->rank + step)); \
+      return mu_warp_shuffle_##elem(value, 0);                                               \
+    }                                                                                        \
+    for (mu_u32 step = 1; step < t->size; step *= 2) {                                       \
+      mu_u32 from = t->rank + step, has = from < t->size;                                    \
+      mu_##elem other = mu_tile_shuffle_from_##elem(t, value, has ? from : t->rank);         \
+      if (has)                                                                               \
+        value = mu_pure_##op##_##elem(value, other);                                         \
+    }                                                                                        \
+    return mu_tile_shuffle_from_##elem(t, value, 0);                                         \
   }
 #define MU_REDUCE_BY_TREE(op, elem)                                                 \
   MU_FN mu_##elem mu_tile_reduce_##op##_##elem(const mu_tile *t, mu_##elem value) { \
