@@ -289,7 +289,8 @@ typedef struct race_lane {
   race_known pending[RACE_LEVELS]; /* what a fence of that level would acquire */
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
   check_site acquired;             /* its last strong read that met a release */
-  uint64_t looked;                 /* at which version of a word */
+  uint64_t looked;                 /* at which version of a word, */
+  const ptx_insn *looker;          /* by what: sites of other order or scope may be the same line */
   uint32_t copied;                 /* the last time of its asynchronous copies */
   uint32_t proxied, proxied_base;  /* its last fence between proxies, and its block's base then */
 } race_lane;

@@ -741,7 +741,7 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
                .level = level,
                .acquires = a->order == PTX_ORDER_ACQUIRE || a->order == PTX_ORDER_ACQ_REL,
                .site = site};
-  if (word && m.lane && word->watched && m.lane->looked == word->version && m.lane->acquired == site)
+  if (word && m.lane && word->watched && m.lane->looked == word->version && m.lane->looker == a->who->insn)
     return; /* it polls, and nothing has happened since */
   if (word && m.lane)
     take_heads(&m, word,
@@ -787,7 +787,7 @@ static void observe(race *r, race_block *b, const sim_access *a, uint32_t lane, 
     word->loose = found, word->watched = true;
     memset(&found, 0, sizeof found);
   }
-  m.lane->looked = word ? word->version : 0;
+  m.lane->looked = word ? word->version : 0, m.lane->looker = a->who->insn;
   race_known_drop(&found);
 }
 
