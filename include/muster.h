@@ -298,14 +298,18 @@ MUSTER_API muster_result muster_dot_workspace(muster_device *device, muster_elem
 MUSTER_API muster_result muster_dot(muster_device *device, const muster_call *call, muster_elem elem,
                                     uint64_t x, uint64_t y, uint64_t n, uint64_t out);
 
-/* Running sums: out[i] = in[0] + ... + in[i], exclusive without in[i] (out[0] = 0). Elements u32 s32 u64 s64,
- * which wrap, f32 and f64. One launch, one pass; the same bits in all modes, from run to run and from device
- * to device. Error of f32: a few u sum|x| of the 16,384 elements around, and one rounding: sums are carried
- * in f64. */
-MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n,
-                                               size_t *bytes);
-MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
-                                     muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
+/* Running values: out[i] = op of in[0] to in[i], exclusive without in[i] (out[0]: of nothing, as
+ * operation.def says). One launch, one pass; the same bits in all modes, from run to run and from device to
+ * device.
+ * MUSTER_SUM: elements u32 s32 u64 s64, which wrap, f32 and f64. Error of f32: a few u sum|x| of the 16,384
+ * elements around, and one rounding: sums are carried in f64.
+ * MUSTER_MIN, MUSTER_MAX: all elements. -0 is below +0. From the first NaN on the extreme is NaN; where the
+ * call ignores NaNs they are passed over, and before the first number it is NaN. */
+MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_op op, muster_elem elem,
+                                               uint64_t n, size_t *bytes);
+MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_op op,
+                                     muster_scan_kind kind, muster_elem elem, uint64_t in, uint64_t n,
+                                     uint64_t out);
 
 /* How often each value from 0 to bins - 1 occurs; others are not counted. Elements u8 u16 u32 u64; bins from
  * 1 to 2^20, but no more than the element has values. `counts` are bins u64. One launch. */

@@ -113,6 +113,13 @@ class Operations(unittest.TestCase):
                 with self.subTest(elem=elem, n=n):
                     self.assertEqual(self.device.scan(x, elem).tolist(), sums)
                     self.assertEqual(self.device.scan(x, elem, exclusive=True).tolist(), ([0] + sums)[:n])
+        for elem in list(INTEGERS) + list(FLOATS) + ["f16", "bf16"]:
+            x = sample(elem if elem in INTEGERS else "f32", 3000)
+            with self.subTest(elem=elem):
+                self.assertEqual(self.device.scan(x, elem, op="min").tolist(), list(itertools.accumulate(x, min)))
+                self.assertEqual(self.device.scan(x, elem, op="max", exclusive=True).tolist()[1:],
+                                 list(itertools.accumulate(x, max))[:-1])
+        self.assertEqual(self.device.scan([1.0, float("nan"), 3.0], "f32", op="max", nan="ignore").tolist(), [1.0, 1.0, 3.0])
 
     def test_histogram(self):
         text = b"the quick brown fox jumps over the lazy dog" * 100
