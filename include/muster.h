@@ -311,6 +311,16 @@ MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *c
                                      muster_scan_kind kind, muster_elem elem, uint64_t in, uint64_t n,
                                      uint64_t out);
 
+/* The elements whose byte of `mask` is not 0, in their order, to `out`; how many to `count` (one u64).
+ * `rest`: where the others go, in their order, which makes it a partition; 0: nowhere. All elements. `out`
+ * and `rest` have room for n elements each, of which only those that there are are written. One launch, one
+ * pass. */
+MUSTER_API muster_result muster_select_workspace(muster_device *device, muster_elem elem, uint64_t n,
+                                                 size_t *bytes);
+MUSTER_API muster_result muster_select(muster_device *device, const muster_call *call, muster_elem elem,
+                                       uint64_t in, uint64_t mask, uint64_t n, uint64_t out, uint64_t rest,
+                                       uint64_t count);
+
 /* How often each value from 0 to bins - 1 occurs; others are not counted. Elements u8 u16 u32 u64; bins from
  * 1 to 2^20, but no more than the element has values. `counts` are bins u64. One launch. */
 MUSTER_API muster_result muster_histogram_workspace(muster_device *device, muster_elem elem, uint32_t bins,

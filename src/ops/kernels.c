@@ -27,6 +27,7 @@ struct ops_kernels {
 static const char *const file_names[OPS_FILES] = {[OPS_FILE_reduce] = "reduce",
                                                   [OPS_FILE_scan] = "scan",
                                                   [OPS_FILE_scan_extreme] = "scan_extreme",
+                                                  [OPS_FILE_select] = "select",
                                                   [OPS_FILE_histogram] = "histogram",
                                                   [OPS_FILE_map] = "map"};
 

@@ -12,6 +12,7 @@ typedef enum ops_file {
   OPS_FILE_reduce,
   OPS_FILE_scan,
   OPS_FILE_scan_extreme,
+  OPS_FILE_select,
   OPS_FILE_histogram,
   OPS_FILE_map,
   OPS_FILES

@@ -1,5 +1,5 @@
-/* tiles.c: what goes through an array tile by tile and looks back, against plain loops: scans of extremes.
- * The device is MUSTER_DEVICE's. */
+/* tiles.c: what goes through an array tile by tile and looks back, against plain loops: scans of extremes,
+ * selections. The device is MUSTER_DEVICE's. */
 #include "guarded.h"
 
 static const uint64_t sizes[] = {0, 1, 5, 4096, 4097, 16384, 16385, 50001, MOST};
@@ -68,6 +68,44 @@ static void scan_extremes(muster_elem elem) {
     }
 }
 
+/* ------------------------------------------------------------------ selections */
+
+/* By masks of all densities; the count, and the halves of `out`, have bytes around them that stay. */
+static void selections(muster_elem elem) {
+  unsigned bytes = types[elem].bytes;
+  uint8_t *mask = host[1];
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (unsigned density = 0; density <= 4; density++)
+      for (int parted = 0; parted < 2; parted++) {
+        muster_call call = call_of();
+        uint64_t n = sizes[s], x = in + (s % 3 == 2 ? bytes : 0), marks = in + ROOM / 2 + s % 5, chosen = 0;
+        uint64_t to = out + 64, rest = out + ROOM / 2 + 64 + (s % 2 ? bytes : 0), count = out + ROOM - 128,
+                 got_count;
+        for (uint64_t i = 0; i < n; i++) {
+          uint64_t bits = (uint64_t)hashed((uint32_t)i) << 32 | hashed((uint32_t)i + 5);
+          memcpy(host[0] + i * bytes, &bits, bytes);
+          mask[i] = hashed((uint32_t)i + 77) % 4 < density ? (uint8_t)(1 + i % 255) : 0;
+          if (mask[i])
+            memcpy(want + chosen++ * bytes, &bits, bytes);
+        }
+        CHECK(muster_copy_in(device, x, host[0], n * bytes) == MUSTER_OK);
+        CHECK(muster_copy_in(device, marks, mask, n) == MUSTER_OK);
+        guard(to, chosen * bytes), guard(rest, parted ? (n - chosen) * bytes : 0), guard(count, 8);
+        muster_result r = muster_select(device, &call, elem, x, marks, n, to, parted ? rest : 0, count);
+        if (r != MUSTER_OK)
+          fprintf(stderr, "%s\n", muster_message());
+        CHECK(r == MUSTER_OK);
+        same(to, chosen * bytes, "selection", elem, n);
+        memcpy(want, &chosen, 8);
+        same(count, 8, "count of a selection", elem, n);
+        memcpy(&got_count, got + GUARD, 8);
+        for (uint64_t i = 0, at = 0; i < n; i++)
+          if (!mask[i])
+            memcpy(want + at++ * bytes, host[0] + i * bytes, bytes);
+        same(rest, parted ? (n - got_count) * bytes : 0, "rest of a selection", elem, n);
+      }
+}
+
 /* ------------------------------------------------------------------ wrong calls */
 
 static void refused(void) {
@@ -87,16 +125,33 @@ static void refused(void) {
   SCAN("are needed", MUSTER_MIN, MUSTER_u8, in, out + 64);
   CHECK(muster_scan_workspace(device, MUSTER_MIN, MUSTER_bf16, 1000000, &bytes) == MUSTER_OK &&
         bytes < 10000);
+#define SELECT(words, elem, from, mask, to, rest, count) \
+  REFUSED(words, muster_select, &call, elem, from, mask, 4, to, rest, count)
+  call = call_of();
+  SELECT("the mask has no address", MUSTER_f32, in, 0, out + 64, 0, out + 128);
+  SELECT("the count has no address", MUSTER_f32, in, in + 64, out + 64, 0, 0);
+  SELECT("no multiple of its element's 8 bytes", MUSTER_f32, in, in + 64, out + 64, 0, out + 132);
+  SELECT("the mask and the result overlap", MUSTER_f32, in, out + 79, out + 64, 0, out + 128);
+  SELECT("the rest and the result overlap", MUSTER_f32, in, in + 64, out + 64, out + 76, out + 128);
+  SELECT("the count and the result overlap", MUSTER_f32, in, in + 64, out + 64, 0, out + 72);
+  SELECT("an unknown element type", MUSTER_ELEMS, in, in + 64, out + 64, 0, out + 128);
+  call.workspace_bytes = 159;
+  SELECT("are needed", MUSTER_f32, in, in + 64, out + 64, 0, out + 128);
+  CHECK(muster_select_workspace(device, MUSTER_f32, 4, &bytes) == MUSTER_OK && bytes == 160);
   same(out + 64, 0, "what is refused", MUSTER_u8, 0);
 }
 
-int main(int argc, char **argv) { /* tiles [scan [ELEM]] */
+int main(int argc, char **argv) { /* tiles [scan|select [ELEM]] */
   open_device();
 #define ASKED(what, elem) \
   ((argc < 2 || strcmp(argv[1], what) == 0) && (argc < 3 || strcmp(argv[2], types[elem].name) == 0))
   for (muster_elem elem = 0; elem < MUSTER_ELEMS; elem++)
     if (ASKED("scan", elem))
       scan_extremes(elem);
+  fresh_workspace();
+  for (muster_elem elem = 0; elem < MUSTER_ELEMS; elem++)
+    if (types[elem].kind == 'u' && ASKED("select", elem)) /* bits are moved: of a size all are one */
+      selections(elem);
   refused();
   close_device();
   return failures ? 1 : 0;

@@ -121,6 +121,16 @@ class Operations(unittest.TestCase):
                                  list(itertools.accumulate(x, max))[:-1])
         self.assertEqual(self.device.scan([1.0, float("nan"), 3.0], "f32", op="max", nan="ignore").tolist(), [1.0, 1.0, 3.0])
 
+    def test_select(self):
+        for elem in ("u8", "s16", "f32", "f64"):
+            x, mask = sample(elem, 9000), [i * i % 3 for i in range(9000)]
+            chosen, others = self.device.select(x, mask, elem, rest=True)
+            self.assertEqual(chosen.tolist(), [value for value, m in zip(x, mask) if m])
+            self.assertEqual(others.tolist(), [value for value, m in zip(x, mask) if not m])
+            self.assertEqual(self.device.select(x, bytes(mask), elem).tolist(), chosen.tolist())
+        self.assertEqual(self.device.select([], [], "u8").tolist(), [])
+        self.assertRaises(ValueError, self.device.select, b"abc", b"ab")
+
     def test_histogram(self):
         text = b"the quick brown fox jumps over the lazy dog" * 100
         counts = self.device.histogram(text, 256)
