@@ -330,7 +330,8 @@ MUSTER_API muster_result muster_histogram(muster_device *device, const muster_ca
 
 /* Of each element: out[i] = op of x[i], y[i] and the number at `a` on the host, one of the element's type
  * (NULL where the operation takes none). An array that the operation does not take is not looked at; `out`
- * may be x or y. Elements u32 s32 u64 s64, which wrap, f32 and f64. Needs no workspace. */
+ * may be x or y. All elements: integers wrap, floats are rounded once to nearest even (half precision is
+ * computed in f32). Needs no workspace. */
 MUSTER_API muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op,
                                     muster_elem elem, const void *a, uint64_t x, uint64_t y, uint64_t n,
                                     uint64_t out);

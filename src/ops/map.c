@@ -16,7 +16,7 @@ static const struct {
 
 /* Integers wrap: signed ones have the bits of unsigned ones. */
 static muster_elem computed_as(muster_elem elem) {
-  return elem == MUSTER_s32 ? MUSTER_u32 : elem == MUSTER_s64 ? MUSTER_u64 : elem;
+  return ops_is_signed(elem) ? ops_unsigned_of(ops_elem_bytes(elem)) : elem;
 }
 
 muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op, muster_elem elem,

@@ -181,7 +181,8 @@ static void maps(muster_elem elem) {
       uint64_t n = cases[c].n, x = in + GUARD + cases[c].x * bytes, y = in + ROOM / 2 + cases[c].y * bytes;
       uint64_t to = cases[c].in_place ? x : out + 64 + cases[c].to * bytes;
       for (uint64_t i = 0; i < n; i++) {
-        int of_x = (int)(hashed((uint32_t)i) % 100), of_y = (int)(hashed((uint32_t)i + 9) % 100);
+        uint32_t below = is_float(elem) && bytes == 2 ? 16 : 100; /* half precision is exact, too */
+        int of_x = (int)(hashed((uint32_t)i) % below), of_y = (int)(hashed((uint32_t)i + 9) % below);
         int result[] = {of_x + of_y, of_x - of_y, of_x * of_y, 3 * of_x + of_y, 3 * of_x, 3};
         put(elem, host[0], i, of_x), put(elem, host[1], i, of_y), put(elem, want, i, result[op]);
       }
@@ -219,7 +220,8 @@ static void refused(void) {
   REFUSED("scale takes a number", muster_map, &call, MUSTER_SCALE, MUSTER_f32, NULL, in, in, 4, out);
   REFUSED("the first input and the result overlap", muster_map, &call, MUSTER_ADD, MUSTER_f32, NULL, out + 4,
           in, 4, out);
-  REFUSED("not for elements of type u8", muster_map, &call, MUSTER_ADD, MUSTER_u8, NULL, in, in, 4, out);
+  REFUSED("of elements of type an unknown", muster_map, &call, MUSTER_ADD, MUSTER_ELEMS, NULL, in, in, 4,
+          out);
   REFUSED("the second input has no address", muster_map, &call, MUSTER_ADD, MUSTER_f32, NULL, in, 0, 4, out);
   call.workspace_bytes = 128 + 8 * 1000 - 1;
   REFUSED("are needed", muster_histogram, &call, MUSTER_u32, in, 4, 1000, out);
@@ -256,9 +258,9 @@ int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays 
     choices(argv[2]);
   if (argc > 2 && strcmp(argv[1], "fields") == 0)
     fields(argv[2]);
-  for (size_t i = 0; i < sizeof summed / sizeof *summed; i++)
-    if (ASKED("map", summed[i]))
-      maps(summed[i]);
+  for (muster_elem elem = 0; elem < MUSTER_ELEMS; elem++)
+    if (ASKED("map", elem))
+      maps(elem);
   refused();
   close_device();
   return failures ? 1 : 0;
