@@ -336,6 +336,13 @@ MUSTER_API muster_result muster_map(muster_device *device, const muster_call *ca
                                     muster_elem elem, const void *a, uint64_t x, uint64_t y, uint64_t n,
                                     uint64_t out);
 
+/* Each element as type `to` has it, between any two. What `to` does not hold becomes the nearest that it
+ * does: integers saturate, floats beyond become infinite; floats become integers towards zero, a NaN 0.
+ * Everything else is rounded once, to nearest even. Where both are of one size `out` may be `in`. Needs no
+ * workspace. */
+MUSTER_API muster_result muster_convert(muster_device *device, const muster_call *call, muster_elem from,
+                                        uint64_t in, uint64_t n, muster_elem to, uint64_t out);
+
 /* ------------------------------------------------------------------ what the CPU device understands */
 
 /* A row of the table of PTX instructions. */

@@ -1,4 +1,5 @@
-/* values.c: what maps make of single values: half precision rounded once. The device is MUSTER_DEVICE's. */
+/* values.c: what maps make of single values: conversions between all types, half precision
+ * rounded once. The device is MUSTER_DEVICE's. */
 #include "guarded.h"
 
 /* The number, rounded to nearest even to IEEE's form with so many bits of fraction: no NaN. */
@@ -71,8 +72,130 @@ static void axpy(muster_elem elem) {
   }
 }
 
-int main(void) {
+/* ------------------------------------------------------------------ conversions */
+
+/* Numbers at which types end and roundings turn; what a type does not hold of them `put` makes something of.
+ */
+static const long double marks[] = {0,
+                                    -0.0L,
+                                    0.5L,
+                                    -0.75L,
+                                    1.5L,
+                                    -2.5L,
+                                    126.75L,
+                                    127,
+                                    127.5L,
+                                    -128.5L,
+                                    255.5L,
+                                    256,
+                                    2049,
+                                    2051,
+                                    4097.0001L,
+                                    32767.9L,
+                                    -32769,
+                                    65504,
+                                    65519,
+                                    65520,
+                                    65535.5L,
+                                    65537,
+                                    16777217,
+                                    16777219,
+                                    2147483647,
+                                    2147483648.0L,
+                                    -2147483649.0L,
+                                    4294967295.0L,
+                                    4294967296.0L,
+                                    0x1.0000008p60L,
+                                    0x1.0100000000001p62L,
+                                    0x1.0180000000001p62L,
+                                    9223372036854775807.0L,
+                                    -9223372036854775808.0L,
+                                    18446744073709551615.0L,
+                                    18446744073709551616.0L,
+                                    0x1p-24L,
+                                    0x1.8p-25L,
+                                    0x1.000001p-25L,
+                                    0x1.01p0L,
+                                    0x1.03p0L,
+                                    0x1.0100000000001p0L,
+                                    0x1.002000000001p0L,
+                                    0x1.fffffep127L,
+                                    0x1.ffffffp127L,
+                                    0x1p-149L,
+                                    0x1.1p-140L,
+                                    1e300L,
+                                    -1e300L,
+                                    INFINITY,
+                                    -INFINITY,
+                                    NAN};
+enum { MARKS = sizeof marks / sizeof *marks };
+
+/* What `to` has of the number, at `at`. */
+static void converted(muster_elem to, long double value, void *at) {
+  unsigned bits = 8 * types[to].bytes;
+  long double most = ldexpl(1, (int)bits - (types[to].kind == 's')) - 1,
+              least = types[to].kind == 's' ? -most - 1 : 0;
+  if (is_float(to)) {
+    uint64_t code = types[to].bytes == 2 ? half_of(to, value)
+                    : to == MUSTER_f32   ? encoded(value, 23, 8)
+                                         : encoded(value, 52, 11);
+    memcpy(at, &code, types[to].bytes);
+  } else {
+    put(to, at, 0, isnan(value) ? 0 : value < least ? least : value > most ? most : truncl(value));
+  }
+}
+
+static void conversions(muster_elem from, muster_elem to) {
+  static const uint64_t sizes[] = {0, 1, 2047, 2049, 9001};
+  unsigned from_bytes = types[from].bytes, to_bytes = types[to].bytes;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    muster_call call = MUSTER_CALL_INIT;
+    int in_place = s % 2 && from_bytes == to_bytes;
+    uint64_t n = sizes[s], x = in + 64 + (s % 3 == 2 ? from_bytes : 0),
+             y = in_place ? x : out + 64 + (s % 4 == 3 ? to_bytes : 0);
+    guard(y, n * to_bytes);
+    for (uint64_t i = 0; i < n; i++) {
+      uint64_t bits = some_bits(from, i + s * 10000);
+      long double mark = marks[i / 2 % MARKS];
+      memcpy(host[0] + i * from_bytes, &bits, from_bytes);
+      if (i % 2 && (is_float(from) || fabsl(mark) < 0x1p63L ||
+                    (types[from].kind == 'u' && mark > 0 && mark < 0x1p64L)))
+        put(from, host[0], i, is_float(from) || mark >= 0 || types[from].kind == 's' ? mark : 1);
+      converted(to, get(from, host[0], i), want + i * to_bytes);
+    }
+    CHECK(muster_copy_in(device, x, host[0], n * from_bytes) == MUSTER_OK);
+    muster_result r = muster_convert(device, &call, from, x, n, to, y);
+    if (r != MUSTER_OK)
+      fprintf(stderr, "%s\n", muster_message());
+    CHECK(r == MUSTER_OK && muster_copy_out(device, got, y, n * to_bytes) == MUSTER_OK);
+    for (uint64_t i = 0; i < n; i++) /* any NaN will do; the place beside is looked at below */
+      if (is_float(to) && isnan(get(from, host[0], i)) && isnan(get(to, got, i)))
+        memcpy(want + i * to_bytes, got + i * to_bytes, to_bytes);
+    same(y, n * to_bytes, types[from].name, to, n);
+  }
+}
+
+static void refused(void) {
+  muster_call call = MUSTER_CALL_INIT;
+  guard(out + 64, 64);
+#define CONVERT(words, from, x, to, y) REFUSED(words, muster_convert, &call, from, x, 4, to, y)
+  CONVERT("the input has no address", MUSTER_f32, 0, MUSTER_f16, out + 64);
+  CONVERT("the result has no address", MUSTER_f32, in, MUSTER_f16, 0);
+  CONVERT("no multiple of its element's 2 bytes", MUSTER_f32, in, MUSTER_f16, out + 65);
+  CONVERT("no multiple of its element's 8 bytes", MUSTER_f64, in + 4, MUSTER_f16, out + 64);
+  CONVERT("the input and the result overlap", MUSTER_f32, out + 64, MUSTER_f16, out + 64);
+  CONVERT("the input and the result overlap", MUSTER_f32, out + 68, MUSTER_s32, out + 64);
+  CONVERT("from f32 to an unknown", MUSTER_f32, in, MUSTER_ELEMS, out + 64);
+  same(out + 64, 0, "what is refused", MUSTER_u8, 0);
+}
+
+int main(int argc, char **argv) { /* values [FROM] */
   open_device();
+  for (muster_elem from = 0; from < MUSTER_ELEMS; from++)
+    for (muster_elem to = 0; to < MUSTER_ELEMS; to++)
+      if (argc < 2 || strcmp(argv[1], types[from].name) == 0)
+        conversions(from, to);
+  refused();
   axpy(MUSTER_f16);
   axpy(MUSTER_bf16);
   close_device();

@@ -151,6 +151,15 @@ class Operations(unittest.TestCase):
             self.assertEqual(self.device.map("scale", x, elem=elem, a=2).tolist(), [at(2 * value, elem) for value in x])
             self.assertEqual(self.device.map("fill", elem=elem, n=5, a=7).tolist(), [7] * 5)
 
+    def test_convert(self):
+        x = [1.75, -3.5, 300.0, float("nan"), float("-inf")]
+        self.assertEqual(self.device.convert(x, "u8", "f32").tolist(), [1, 0, 255, 0, 0])
+        self.assertEqual(self.device.convert(x, "s16", "f64").tolist(), [1, -3, 300, 0, -32768])
+        self.assertEqual(self.device.convert([1e6, 0.1], "f16", "f64").tolist(), [float("inf"), struct.unpack("e", struct.pack("e", 0.1))[0]])
+        for elem in muster.ELEMS:
+            self.assertEqual(self.device.convert([0, 5, 100], elem, "s32").tolist(), [0, 5, 100])
+            self.assertEqual(self.device.convert([0, 5, 100], "u64", elem).tolist(), [0, 5, 100])
+
     def test_workspaces_are_used_again(self):
         x = self.device.array(sample("f32", 1000), "f32")
         for _ in range(3):

@@ -15,6 +15,10 @@ enum { OPS_HEADER_BYTES = 128 };
 #define OPS_REDUCE_THREADS 512
 #define OPS_REDUCE_UNROLL 4
 #define OPS_REDUCE_RESIDENT 2
+/* Conversions: elements for each thread. */
+#define OPS_CONVERT_THREADS 256
+#define OPS_CONVERT_ELEMS 8
+
 #endif
 #define OPS_REDUCE_BLOCKS 256
 #define OPS_PARTIAL_BYTES 32
