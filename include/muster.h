@@ -292,6 +292,17 @@ MUSTER_API muster_result muster_reduce_workspace(muster_device *device, muster_o
 MUSTER_API muster_result muster_reduce(muster_device *device, const muster_call *call, muster_op op,
                                        muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
 
+/* One value of each segment: segment i is in[offsets[i]] to in[offsets[i + 1] - 1], with segments + 1 offsets
+ * (u64) in device memory. MUSTER_SUM, MUSTER_MIN, MUSTER_MAX, of all elements; results as muster_reduce's,
+ * also of nothing. An offset beyond n counts as n, and where one is greater than the next the segment is
+ * empty. The same bits in all modes and on every device; sums of floats are kept in f64: f16, bf16 and f32
+ * are rounded once, f64 has |error| <= (n / 128 + 20) u sum|x| of a segment's n elements. A warp does a
+ * segment of up to 4,096 elements, a block a longer one: for few segments of millions muster_reduce is
+ * faster. One launch, no workspace. */
+MUSTER_API muster_result muster_reduce_segments(muster_device *device, const muster_call *call, muster_op op,
+                                                muster_elem elem, uint64_t in, uint64_t n, uint64_t offsets,
+                                                uint64_t segments, uint64_t out);
+
 /* The sum of products x[i] y[i]; type of the result, modes and errors as a sum of their |x y| has them. */
 MUSTER_API muster_result muster_dot_workspace(muster_device *device, muster_elem elem, uint64_t n,
                                               size_t *bytes);

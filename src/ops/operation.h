@@ -16,6 +16,7 @@ typedef enum ops_file {
   OPS_FILE_histogram,
   OPS_FILE_map,
   OPS_FILE_convert,
+  OPS_FILE_segments,
   OPS_FILES
 } ops_file;
 enum { OPS_VARIANTS = 64 }; /* kernels of a file, of one element type, at most */

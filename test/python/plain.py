@@ -121,6 +121,14 @@ class Operations(unittest.TestCase):
                                  list(itertools.accumulate(x, max))[:-1])
         self.assertEqual(self.device.scan([1.0, float("nan"), 3.0], "f32", op="max", nan="ignore").tolist(), [1.0, 1.0, 3.0])
 
+    def test_segments(self):
+        x, offsets = sample("s32", 6000), [0, 10, 10, 5500, 6000]
+        pieces = [x[a:b] for a, b in zip(offsets, offsets[1:])]
+        self.assertEqual(self.device.reduce_segments("sum", x, offsets, "s32").tolist(), [sum(piece) for piece in pieces])
+        self.assertEqual(self.device.reduce_segments("max", x, offsets, "s32").tolist(),
+                         [max(piece, default=-2 ** 31) for piece in pieces])
+        self.assertEqual(self.device.reduce_segments("sum", x, [], "s32").tolist(), [])
+
     def test_select(self):
         for elem in ("u8", "s16", "f32", "f64"):
             x, mask = sample(elem, 9000), [i * i % 3 for i in range(9000)]

@@ -57,6 +57,11 @@
 #define DOUBLE_f64 1
 #define IS_DOUBLE PASTE(DOUBLE_, ELEM)
 #define IS_HALF PASTE(HALF_, ELEM)
+#define UNSIGNED_u8 1
+#define UNSIGNED_u16 1
+#define UNSIGNED_u32 1
+#define UNSIGNED_u64 1
+#define IS_UNSIGNED PASTE(UNSIGNED_, ELEM)
 #define SIGNED_s32 1
 #define SIGNED_s64 1
 #define IS_SIGNED PASTE(SIGNED_, NEAR)

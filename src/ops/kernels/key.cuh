@@ -1,6 +1,6 @@
 // key.cuh: elements by their bits, compared as layout.h's ops_order says; one kernel for all types of a size.
 //
-// The file is compiled for unsigned elements. -0 is below +0. A NaN's key is the order's: 0, and it beats
+// For files compiled for unsigned elements. -0 is below +0. A NaN's key is the order's: 0, and it beats
 // everything, or the greatest, and it counts as nothing.
 #ifndef MUSTER_OPS_KEY_CUH
 #define MUSTER_OPS_KEY_CUH
@@ -8,6 +8,7 @@
 #include "layout.h"
 #include "elem.cuh"
 
+#if IS_UNSIGNED
 MU_FN near_type key_of(elem x, ops_order order) {
   near_type top = (near_type)order.top, bits = x;
   if (order.infinity && (bits & ~top) > (near_type)order.infinity)
@@ -23,5 +24,6 @@ MU_FN elem elem_of_key(near_type key, ops_order order) {
     return (elem)(top - 1);
   return (elem)(order.infinity && !(bits & top) ? ~bits : bits ^ top);
 }
+#endif
 
 #endif

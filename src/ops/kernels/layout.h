@@ -15,6 +15,10 @@ enum { OPS_HEADER_BYTES = 128 };
 #define OPS_REDUCE_THREADS 512
 #define OPS_REDUCE_UNROLL 4
 #define OPS_REDUCE_RESIDENT 2
+/* Reductions of segments: the longest that a warp does by itself. */
+#define OPS_SEGMENTS_THREADS 256
+#define OPS_SEGMENTS_SHORT 4096
+
 /* Conversions: elements for each thread. */
 #define OPS_CONVERT_THREADS 256
 #define OPS_CONVERT_ELEMS 8
