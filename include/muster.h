@@ -292,20 +292,45 @@ MUSTER_API muster_result muster_reduce_workspace(muster_device *device, muster_o
 MUSTER_API muster_result muster_reduce(muster_device *device, const muster_call *call, muster_op op,
                                        muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
 
+/* One value of each segment: segment i is in[offsets[i]] to in[offsets[i + 1] - 1], with segments + 1 offsets
+ * (u64) in device memory. MUSTER_SUM, MUSTER_MIN, MUSTER_MAX, of all elements; results as muster_reduce's,
+ * also of nothing. An offset beyond n counts as n, and where one is greater than the next the segment is
+ * empty. The same bits in all modes and on every device; sums of floats are kept in f64: f16, bf16 and f32
+ * are rounded once, f64 has |error| <= (n / 128 + 20) u sum|x| of a segment's n elements. A warp does a
+ * segment of up to 4,096 elements, a block a longer one: for few segments of millions muster_reduce is
+ * faster. One launch, no workspace. */
+MUSTER_API muster_result muster_reduce_segments(muster_device *device, const muster_call *call, muster_op op,
+                                                muster_elem elem, uint64_t in, uint64_t n, uint64_t offsets,
+                                                uint64_t segments, uint64_t out);
+
 /* The sum of products x[i] y[i]; type of the result, modes and errors as a sum of their |x y| has them. */
 MUSTER_API muster_result muster_dot_workspace(muster_device *device, muster_elem elem, uint64_t n,
                                               size_t *bytes);
 MUSTER_API muster_result muster_dot(muster_device *device, const muster_call *call, muster_elem elem,
                                     uint64_t x, uint64_t y, uint64_t n, uint64_t out);
 
-/* Running sums: out[i] = in[0] + ... + in[i], exclusive without in[i] (out[0] = 0). Elements u32 s32 u64 s64,
- * which wrap, f32 and f64. One launch, one pass; the same bits in all modes, from run to run and from device
- * to device. Error of f32: a few u sum|x| of the 16,384 elements around, and one rounding: sums are carried
- * in f64. */
-MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n,
-                                               size_t *bytes);
-MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
-                                     muster_elem elem, uint64_t in, uint64_t n, uint64_t out);
+/* Running values: out[i] = op of in[0] to in[i], exclusive without in[i] (out[0]: of nothing, as
+ * operation.def says). One launch, one pass; the same bits in all modes, from run to run and from device to
+ * device.
+ * MUSTER_SUM: elements u32 s32 u64 s64, which wrap, f32 and f64. Error of f32: a few u sum|x| of the 16,384
+ * elements around, and one rounding: sums are carried in f64.
+ * MUSTER_MIN, MUSTER_MAX: all elements. -0 is below +0. From the first NaN on the extreme is NaN; where the
+ * call ignores NaNs they are passed over, and before the first number it is NaN. */
+MUSTER_API muster_result muster_scan_workspace(muster_device *device, muster_op op, muster_elem elem,
+                                               uint64_t n, size_t *bytes);
+MUSTER_API muster_result muster_scan(muster_device *device, const muster_call *call, muster_op op,
+                                     muster_scan_kind kind, muster_elem elem, uint64_t in, uint64_t n,
+                                     uint64_t out);
+
+/* The elements whose byte of `mask` is not 0, in their order, to `out`; how many to `count` (one u64).
+ * `rest`: where the others go, in their order, which makes it a partition; 0: nowhere. All elements. `out`
+ * and `rest` have room for n elements each, of which only those that there are are written. One launch, one
+ * pass. */
+MUSTER_API muster_result muster_select_workspace(muster_device *device, muster_elem elem, uint64_t n,
+                                                 size_t *bytes);
+MUSTER_API muster_result muster_select(muster_device *device, const muster_call *call, muster_elem elem,
+                                       uint64_t in, uint64_t mask, uint64_t n, uint64_t out, uint64_t rest,
+                                       uint64_t count);
 
 /* How often each value from 0 to bins - 1 occurs; others are not counted. Elements u8 u16 u32 u64; bins from
  * 1 to 2^20, but no more than the element has values. `counts` are bins u64. One launch. */
@@ -316,10 +341,18 @@ MUSTER_API muster_result muster_histogram(muster_device *device, const muster_ca
 
 /* Of each element: out[i] = op of x[i], y[i] and the number at `a` on the host, one of the element's type
  * (NULL where the operation takes none). An array that the operation does not take is not looked at; `out`
- * may be x or y. Elements u32 s32 u64 s64, which wrap, f32 and f64. Needs no workspace. */
+ * may be x or y. All elements: integers wrap, floats are rounded once to nearest even (half precision is
+ * computed in f32). Needs no workspace. */
 MUSTER_API muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op,
                                     muster_elem elem, const void *a, uint64_t x, uint64_t y, uint64_t n,
                                     uint64_t out);
+
+/* Each element as type `to` has it, between any two. What `to` does not hold becomes the nearest that it
+ * does: integers saturate, floats beyond become infinite; floats become integers towards zero, a NaN 0.
+ * Everything else is rounded once, to nearest even. Where both are of one size `out` may be `in`. Needs no
+ * workspace. */
+MUSTER_API muster_result muster_convert(muster_device *device, const muster_call *call, muster_elem from,
+                                        uint64_t in, uint64_t n, muster_elem to, uint64_t out);
 
 /* ------------------------------------------------------------------ what the CPU device understands */
 

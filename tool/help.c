@@ -111,7 +111,7 @@ static void options(tool_command command) {
 void tool_help_command(tool_command command) {
   usages(command);
   options(command);
-  if (command == TOOL_REDUCE) {
+  if (command == TOOL_REDUCE || command == TOOL_SCAN) {
     printf("\nOperations:\n");
 #define OPERATION(name, constant, takes, gives, meaning) entry(#name, meaning, NULL);
 #include "muster/operation.def"

@@ -181,7 +181,7 @@ static void whole(void) {
   heading("OPERATIONS");
   paragraph(
       "muster reduce, dot, scan and histogram compute on arrays in files: .npy files in C order, or raw "
-      "little-endian elements of --type. What --op of reduce can be:");
+      "little-endian elements of --type. What --op of reduce can be, and sum, min and max of scan:");
   operations();
   paragraph(
       "Sums and products of integers are kept in 64 bits and wrap, of half precision in f32; and and or "
@@ -258,7 +258,7 @@ static void one(int command) {
   options(mask);
   if (mask & (RUN | CHECK))
     arguments();
-  if (mask & REDUCE) {
+  if (mask & (REDUCE | SCAN)) {
     heading("OPERATIONS");
     operations();
   }

@@ -140,7 +140,7 @@ static muster_result workspace_bytes(const job *j, size_t *bytes) {
   case TOOL_DOT:
     return muster_dot_workspace(j->device, elem, n, bytes);
   case TOOL_SCAN:
-    return muster_scan_workspace(j->device, elem, n, bytes);
+    return muster_scan_workspace(j->device, j->op, elem, n, bytes);
   default:
     return muster_histogram_workspace(j->device, elem, j->bins, n, bytes);
   }
@@ -155,8 +155,8 @@ static muster_result launch(const job *j) {
   case TOOL_DOT:
     return muster_dot(j->device, &j->call, elem, j->x[0], j->x[1], n, j->out);
   case TOOL_SCAN:
-    return muster_scan(j->device, &j->call, j->o->exclusive ? MUSTER_EXCLUSIVE : MUSTER_INCLUSIVE, elem,
-                       j->x[0], n, j->out);
+    return muster_scan(j->device, &j->call, j->op, j->o->exclusive ? MUSTER_EXCLUSIVE : MUSTER_INCLUSIVE,
+                       elem, j->x[0], n, j->out);
   default:
     return muster_histogram(j->device, &j->call, elem, j->x[0], n, j->bins, j->out);
   }

@@ -334,7 +334,7 @@ static void bench_scan(void) {
     auto scan = [n](muster_scan_kind kind) {
       return [n, kind] {
         muster_call call = call_of();
-        MUST(muster_scan(device, &call, kind, MUSTER_f32, AT(x), n, AT(out)));
+        MUST(muster_scan(device, &call, MUSTER_SUM, kind, MUSTER_f32, AT(x), n, AT(out)));
       };
     };
     auto cub_scan = [n] {
@@ -651,7 +651,7 @@ int main(int argc, char **argv) {
   CHECK(cudaDeviceSynchronize());
   MUST(muster_reduce_workspace(device, MUSTER_SUM, MUSTER_f32, n, &needed));
   workspace_bytes = needed;
-  MUST(muster_scan_workspace(device, MUSTER_f32, n, &needed));
+  MUST(muster_scan_workspace(device, MUSTER_SUM, MUSTER_f32, n, &needed));
   workspace_bytes = std::max(workspace_bytes, needed);
   MUST(muster_histogram_workspace(device, MUSTER_u32, 1 << 20, n, &needed));
   workspace_bytes = std::max(workspace_bytes, needed);

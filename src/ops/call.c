@@ -6,8 +6,9 @@
 static const struct {
   const char *name;
   unsigned bytes;
+  char kind; /* its first letter */
 } elems[] = {
-#define ELEM(suffix, bytes, kind, numpy) {#suffix, bytes},
+#define ELEM(suffix, bytes, kind, numpy) {#suffix, bytes, #kind[0]},
 #include "muster/elem.def"
 };
 
@@ -17,6 +18,36 @@ const char *ops_elem_name(muster_elem elem) {
 
 unsigned ops_elem_bytes(muster_elem elem) {
   return (unsigned)elem < MUSTER_ELEMS ? elems[elem].bytes : 0;
+}
+
+bool ops_is_float(muster_elem elem) {
+  return elems[elem].kind == 'f' || elems[elem].kind == 'b';
+}
+
+bool ops_is_signed(muster_elem elem) {
+  return elems[elem].kind == 's';
+}
+
+muster_elem ops_unsigned_of(unsigned bytes) {
+  return bytes == 1 ? MUSTER_u8 : bytes == 2 ? MUSTER_u16 : bytes == 4 ? MUSTER_u32 : MUSTER_u64;
+}
+
+ops_order ops_order_of(muster_elem elem, bool greatest, muster_nan nan) {
+  uint64_t all = UINT64_MAX >> (64 - 8 * ops_elem_bytes(elem)), top = all ^ all >> 1;
+  bool ignore = nan == MUSTER_NAN_IGNORE;
+  ops_order order = {.turned = greatest ? UINT64_MAX : 0, .nan = ignore ? all : 0};
+  if (ops_is_float(elem)) {
+    order.top = top;
+    order.infinity = elem == MUSTER_f16    ? 0x7c00
+                     : elem == MUSTER_bf16 ? 0x7f80
+                     : elem == MUSTER_f32  ? 0x7f800000
+                                           : 0x7ff0000000000000;
+    order.nothing = ignore ? top - 1 : greatest ? order.infinity | top : order.infinity;
+  } else {
+    order.top = ops_is_signed(elem) ? top : 0;
+    order.nothing = order.top ^ (greatest ? 0 : all);
+  }
+  return order;
 }
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {

@@ -26,8 +26,12 @@ struct ops_kernels {
 
 static const char *const file_names[OPS_FILES] = {[OPS_FILE_reduce] = "reduce",
                                                   [OPS_FILE_scan] = "scan",
+                                                  [OPS_FILE_scan_extreme] = "scan_extreme",
+                                                  [OPS_FILE_select] = "select",
                                                   [OPS_FILE_histogram] = "histogram",
-                                                  [OPS_FILE_map] = "map"};
+                                                  [OPS_FILE_map] = "map",
+                                                  [OPS_FILE_convert] = "convert",
+                                                  [OPS_FILE_segments] = "segments"};
 
 static muster_result load(muster_device *device, ops_file file, muster_elem elem) {
   const ops_image *best = NULL;

@@ -1,4 +1,4 @@
-/* map.c: the same of each element of an array. */
+/* map.c: the same of each element of an array, and each as another type. */
 #include "operation.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct {
 
 /* Integers wrap: signed ones have the bits of unsigned ones. */
 static muster_elem computed_as(muster_elem elem) {
-  return elem == MUSTER_s32 ? MUSTER_u32 : elem == MUSTER_s64 ? MUSTER_u64 : elem;
+  return ops_is_signed(elem) ? ops_unsigned_of(ops_elem_bytes(elem)) : elem;
 }
 
 muster_result muster_map(muster_device *device, const muster_call *call, muster_map_op op, muster_elem elem,
@@ -45,4 +45,27 @@ muster_result muster_map(muster_device *device, const muster_call *call, muster_
   uint64_t tile = 16 / bytes * OPS_MAP_THREADS * OPS_MAP_UNROLL;
   void *parameters[] = {&number, &x, &y, &n, &out};
   return ops_launch(kernel, &c, (uint32_t)((n - 1) / tile + 1), OPS_MAP_THREADS, 0, parameters);
+}
+
+muster_result muster_convert(muster_device *device, const muster_call *call, muster_elem from, uint64_t in,
+                             uint64_t n, muster_elem to, uint64_t out) {
+  muster_call c;
+  muster_kernel *kernel;
+  ops_begin();
+  unsigned from_bytes = ops_elem_bytes(from), to_bytes = ops_elem_bytes(to);
+  if (from_bytes == 0 || to_bytes == 0)
+    return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_convert: from %s to %s", ops_elem_name(from),
+                    ops_elem_name(to));
+  const ops_array arrays[] = {
+      {"the result", out, n, to_bytes, from_bytes == to_bytes ? OPS_IN_PLACE : OPS_WRITTEN},
+      {"the input", in, n, from_bytes, OPS_READ},
+  };
+  muster_result r = ops_call_begin("muster_convert", device, call, &c, 0, arrays, 2);
+  if (r == MUSTER_OK)
+    r = ops_kernel_of(device, OPS_FILE_convert, from, to, &kernel, "convert_%s", ops_elem_name(to));
+  if (r != MUSTER_OK || n == 0)
+    return r;
+  void *parameters[] = {&in, &n, &out};
+  uint64_t blocks = ops_tiles(n, OPS_CONVERT_THREADS * OPS_CONVERT_ELEMS);
+  return ops_launch(kernel, &c, (uint32_t)blocks, OPS_CONVERT_THREADS, 0, parameters);
 }

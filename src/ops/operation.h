@@ -11,8 +11,12 @@
 typedef enum ops_file {
   OPS_FILE_reduce,
   OPS_FILE_scan,
+  OPS_FILE_scan_extreme,
+  OPS_FILE_select,
   OPS_FILE_histogram,
   OPS_FILE_map,
+  OPS_FILE_convert,
+  OPS_FILE_segments,
   OPS_FILES
 } ops_file;
 enum { OPS_VARIANTS = 64 }; /* kernels of a file, of one element type, at most */
@@ -46,5 +50,17 @@ muster_result ops_call_begin(const char *what, const muster_device *device, cons
 
 const char *ops_elem_name(muster_elem elem); /* "f32" */
 unsigned ops_elem_bytes(muster_elem elem);   /* 0: no element type */
+bool ops_is_float(muster_elem elem);
+bool ops_is_signed(muster_elem elem);        /* a signed integer */
+muster_elem ops_unsigned_of(unsigned bytes); /* the unsigned integer of that size */
+ops_order ops_order_of(muster_elem elem, bool greatest, muster_nan nan);
+
+/* ------------------------------------------------------------------ scan_extreme.c */
+uint64_t ops_tiles(uint64_t n, uint64_t tile); /* how many tiles n elements are; at least 1 */
+/* muster_scan of least and greatest elements. */
+muster_result ops_scan_extreme_workspace(muster_device *device, muster_elem elem, uint64_t n, size_t *bytes);
+muster_result ops_scan_extreme(muster_device *device, const muster_call *call, muster_op op,
+                               muster_scan_kind kind, muster_elem elem, uint64_t in, uint64_t n,
+                               uint64_t out);
 
 #endif

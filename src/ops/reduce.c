@@ -17,20 +17,15 @@ enum { DOT_PRODUCT = MUSTER_OPS, STYLES = 3 }; /* a kernel's number: its operati
 typedef enum style { STYLE_PLAIN, STYLE_COMPENSATED, STYLE_IGNORE } style;
 _Static_assert((DOT_PRODUCT + 1) * STYLES <= OPS_VARIANTS, "every kernel of the file has a number");
 
-static bool is_float(muster_elem elem) {
-  return elem == MUSTER_f16 || elem == MUSTER_bf16 || elem == MUSTER_f32 || elem == MUSTER_f64;
-}
-
 static muster_elem wide(muster_elem elem) {
-  if (is_float(elem))
+  if (ops_is_float(elem))
     return elem == MUSTER_f64 ? MUSTER_f64 : MUSTER_f32;
-  return elem == MUSTER_s8 || elem == MUSTER_s16 || elem == MUSTER_s32 || elem == MUSTER_s64 ? MUSTER_s64
-                                                                                             : MUSTER_u64;
+  return ops_is_signed(elem) ? MUSTER_s64 : MUSTER_u64;
 }
 
 muster_elem muster_reduce_result(muster_op op, muster_elem elem) {
   if ((unsigned)op >= MUSTER_OPS || (unsigned)elem >= MUSTER_ELEMS ||
-      (operations[op].takes != TAKES_ALL && is_float(elem) != (operations[op].takes == TAKES_FLOAT)))
+      (operations[op].takes != TAKES_ALL && ops_is_float(elem) != (operations[op].takes == TAKES_FLOAT)))
     return MUSTER_ELEMS;
   switch (operations[op].gives) {
   case GIVES_WIDE:
@@ -79,9 +74,9 @@ static muster_result kernel_of(muster_device *device, unsigned op, muster_elem e
   bool sums = op == DOT_PRODUCT || op == MUSTER_SUM || op == MUSTER_SUM_OF_SQUARES || op == MUSTER_NORM;
   bool extreme = op == MUSTER_MIN || op == MUSTER_MAX || op == MUSTER_ARGMIN || op == MUSTER_ARGMAX;
   style s = STYLE_PLAIN;
-  if (is_float(elem) && sums && call->mode == MUSTER_COMPENSATED)
+  if (ops_is_float(elem) && sums && call->mode == MUSTER_COMPENSATED)
     s = STYLE_COMPENSATED;
-  if (is_float(elem) && extreme && call->nan == MUSTER_NAN_IGNORE)
+  if (ops_is_float(elem) && extreme && call->nan == MUSTER_NAN_IGNORE)
     s = STYLE_IGNORE;
   return ops_kernel_of(device, OPS_FILE_reduce, elem, op * STYLES + s, kernel, "%s%s%s",
                        op == DOT_PRODUCT ? "" : "reduce_", op == DOT_PRODUCT ? "dot" : operations[op].name,

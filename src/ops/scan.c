@@ -67,24 +67,30 @@ static muster_result kernel_of(muster_device *device, muster_scan_kind kind, sha
                        kinds[kind], shapes[s].ending);
 }
 
-muster_result muster_scan_workspace(muster_device *device, muster_elem elem, uint64_t n, size_t *bytes) {
+muster_result muster_scan_workspace(muster_device *device, muster_op op, muster_elem elem, uint64_t n,
+                                    size_t *bytes) {
   muster_kernel *kernel;
   ops_begin();
   if (!device || !bytes || ops_elem_bytes(elem) == 0)
     return ops_fail(MUSTER_ERROR_ARGUMENT,
                     "muster_scan_workspace: a device, an element type and a place for the size are needed");
+  if (op == MUSTER_MIN || op == MUSTER_MAX)
+    return ops_scan_extreme_workspace(device, elem, n, bytes);
   *bytes = workspace(elem, n);
   return kernel_of(device, MUSTER_INCLUSIVE, shape_of(elem, n), elem, &kernel);
 }
 
-muster_result muster_scan(muster_device *device, const muster_call *call, muster_scan_kind kind,
+muster_result muster_scan(muster_device *device, const muster_call *call, muster_op op, muster_scan_kind kind,
                           muster_elem elem, uint64_t in, uint64_t n, uint64_t out) {
   muster_call c;
   muster_kernel *kernel;
   ops_begin();
-  if (ops_elem_bytes(elem) == 0 || (unsigned)kind > MUSTER_EXCLUSIVE)
+  bool extreme = op == MUSTER_MIN || op == MUSTER_MAX;
+  if (ops_elem_bytes(elem) == 0 || (unsigned)kind > MUSTER_EXCLUSIVE || !(op == MUSTER_SUM || extreme))
     return ops_fail(MUSTER_ERROR_ARGUMENT, "muster_scan: no such scan of elements of type %s",
                     ops_elem_name(elem));
+  if (extreme)
+    return ops_scan_extreme(device, call, op, kind, elem, in, n, out);
   const ops_array arrays[] = {
       {"the input", in, n, ops_elem_bytes(elem), OPS_READ},
       {"the result", out, n, ops_elem_bytes(elem), OPS_WRITTEN},

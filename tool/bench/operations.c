@@ -38,7 +38,7 @@ static muster_result work(void *context, void *stream) {
   case DOT:
     return muster_dot(j->device, &call, MUSTER_f32, j->x, j->y, j->n, j->out);
   case SCAN:
-    return muster_scan(j->device, &call, MUSTER_INCLUSIVE, MUSTER_f32, j->x, j->n, j->out);
+    return muster_scan(j->device, &call, MUSTER_SUM, MUSTER_INCLUSIVE, MUSTER_f32, j->x, j->n, j->out);
   case HISTOGRAM:
     return muster_histogram(j->device, &call, MUSTER_u8, j->x, j->n, BINS, j->out);
   default:
@@ -54,7 +54,7 @@ static muster_result workspace_bytes(job *j, uint64_t n, size_t *bytes) {
   case DOT:
     return muster_dot_workspace(j->device, MUSTER_f32, n, bytes);
   case SCAN:
-    return muster_scan_workspace(j->device, MUSTER_f32, n, bytes);
+    return muster_scan_workspace(j->device, MUSTER_SUM, MUSTER_f32, n, bytes);
   case HISTOGRAM:
     return muster_histogram_workspace(j->device, MUSTER_u8, BINS, n, bytes);
   default:

@@ -4,6 +4,7 @@
 //   elem        the element            near_type   what it is computed in: 32 bits, or 64 where it has them
 //   wide_type   sums and products: 64-bit integers, which wrap; f32 for half precision
 //   PURE(op, suffix)   mu_pure_<op>_<suffix>, also where the suffix is a macro such as NEAR
+//   OF_WARP(function, suffix)   the same for mu_tile_<function>_<suffix>
 #ifndef MUSTER_OPS_ELEM_CUH
 #define MUSTER_OPS_ELEM_CUH
 
@@ -15,6 +16,9 @@
 #define NAME(a, b) NAME_(a, b)
 #define PURE_(op, suffix) mu_pure_##op##_##suffix
 #define PURE(op, suffix) PURE_(op, suffix)
+
+#define OF_TILE_(function, suffix) mu_tile_##function##_##suffix
+#define OF_WARP(function, suffix) OF_TILE_(function, suffix)
 
 #define NEAR_u8 u32
 #define NEAR_u16 u32
@@ -53,6 +57,11 @@
 #define DOUBLE_f64 1
 #define IS_DOUBLE PASTE(DOUBLE_, ELEM)
 #define IS_HALF PASTE(HALF_, ELEM)
+#define UNSIGNED_u8 1
+#define UNSIGNED_u16 1
+#define UNSIGNED_u32 1
+#define UNSIGNED_u64 1
+#define IS_UNSIGNED PASTE(UNSIGNED_, ELEM)
 #define SIGNED_s32 1
 #define SIGNED_s64 1
 #define IS_SIGNED PASTE(SIGNED_, NEAR)

@@ -15,6 +15,14 @@ enum { OPS_HEADER_BYTES = 128 };
 #define OPS_REDUCE_THREADS 512
 #define OPS_REDUCE_UNROLL 4
 #define OPS_REDUCE_RESIDENT 2
+/* Reductions of segments: the longest that a warp does by itself. */
+#define OPS_SEGMENTS_THREADS 256
+#define OPS_SEGMENTS_SHORT 4096
+
+/* Conversions: elements for each thread. */
+#define OPS_CONVERT_THREADS 256
+#define OPS_CONVERT_ELEMS 8
+
 #endif
 #define OPS_REDUCE_BLOCKS 256
 #define OPS_PARTIAL_BYTES 32
@@ -32,6 +40,24 @@ enum { OPS_HEADER_BYTES = 128 };
 #define OPS_SCAN_TOLD_BYTES 16
 #define OPS_SCAN_GROUP 32u                               /* tiles of a group: a lane each */
 #define OPS_SCAN_FIELD (OPS_SCAN_GROUP * OPS_SCAN_GROUP) /* tiles of a field */
+
+/* Tiles of what looks back by look_back.cuh: scans of extremes, vectors for each thread; selections, elements
+ * for each thread. */
+#define OPS_TILE_THREADS 256
+#define OPS_TILE_ROWS 4
+#define OPS_TILE_ELEMS 16
+#define OPS_TILE_RESIDENT 4
+#define OPS_TILE_TOLD_BYTES 32
+
+/* How elements are compared: as unsigned keys made of their bits; key 0 comes before all, the greatest key
+ * stands for nothing. */
+typedef struct ops_order {
+  unsigned long long top;      /* the sign's bit; 0: unsigned */
+  unsigned long long infinity; /* its bits; 0: integers */
+  unsigned long long turned;   /* what is xored to a key: ~0 for the greatest */
+  unsigned long long nan;      /* the key of a NaN */
+  unsigned long long nothing;  /* the bits that the greatest key stands for */
+} ops_order;
 
 /* Histograms: the counters of a bin that lie side by side, and up to how many bins there are as many. Where
  * counters do not fit, a block counts this many elements a thread (at least) before it gives up its choice of

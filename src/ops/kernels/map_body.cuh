@@ -3,11 +3,15 @@
 // A block does one tile. The result may lie where an operand does: a thread reads what it then writes, and no
 // more.
 
+MU_FN elem NAME(value, KERNEL)(elem a, elem x, elem y) {
+  (void)a, (void)x, (void)y; // only some operations look at them
+  return elem_of(OF(near_of(a), near_of(x), near_of(y)));
+}
+
 MU_FN mu_b128 NAME(vector, KERNEL)(elem a, mu_b128 x, mu_b128 y) {
   mu_b128 v = vector_none();
-  (void)a, (void)x, (void)y; // only some operations look at them
   _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) v =
-      vector_with(v, lane, OF(a, vector_elem(x, lane), vector_elem(y, lane)));
+      vector_with(v, lane, NAME(value, KERNEL)(a, vector_elem(x, lane), vector_elem(y, lane)));
   return v;
 }
 
@@ -25,12 +29,11 @@ MU_KERNEL MU_BOUNDS(OPS_MAP_THREADS, 2)
     _Pragma("unroll") for (mu_u32 k = 0; k < UNROLL; k++)
         mu_global_write_b128(out + (i + k * THREADS) * LANES, NAME(vector, KERNEL)(a, of_x[k], of_y[k]));
   } else {
-    mu_u64 last = (first + TILE_VECTORS) * LANES, zero = 0;
+    mu_u64 last = (first + TILE_VECTORS) * LANES;
+    elem none = vector_elem(vector_none(), 0);
     last = last < n ? last : n;
     MU_ROLLED for (mu_u64 i = first * LANES + mu_thread_x(); i < last; i += THREADS) {
-      elem of_x = INPUTS > 0 ? x[i] : (elem)zero, of_y = INPUTS > 1 ? y[i] : (elem)zero;
-      (void)of_x, (void)of_y;
-      out[i] = OF(a, of_x, of_y);
+      out[i] = NAME(value, KERNEL)(a, INPUTS > 0 ? x[i] : none, INPUTS > 1 ? y[i] : none);
     }
   }
 }

@@ -28,9 +28,6 @@ typedef mu_u64 carry;
 #define CARRY_OF_BITS(x) (x)
 #endif
 
-#define OF_TILE_(function, suffix) mu_tile_##function##_##suffix
-#define OF_WARP(function, suffix) OF_TILE_(function, suffix)
-
 // A sum as it is told: its halves.
 typedef struct {
   mu_u64 low, high;
@@ -80,13 +77,6 @@ MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u3
   if (telling && ends_field)
     sum_tell(fields + field + 1, before_field + (before_in_field + group_sum), turn);
   return before_field + (before_in_field + before_in_group);
-}
-
-MU_FN mu_b128 vector_up_to(const elem *x, mu_u64 n, mu_u64 i) { // zeros from n on
-  mu_b128 v = vector_none();
-  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) if (i * LANES + lane < n) v =
-      vector_with(v, lane, x[i * LANES + lane]);
-  return v;
 }
 
 #define OF_SHAPE(name) PASTE(name, ENDING)

@@ -54,4 +54,11 @@ MU_FN mu_b128 vector_gather(const elem *x, mu_u64 i) {
   return v;
 }
 
+MU_FN mu_b128 vector_up_to(const elem *x, mu_u64 n, mu_u64 i) { // the same; zeros from element n on
+  mu_b128 v = vector_none();
+  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) if (i * LANES + lane < n) v =
+      vector_with(v, lane, x[i * LANES + lane]);
+  return v;
+}
+
 #endif
