@@ -12,7 +12,7 @@ function(muster_kernel ptx source elem arch compiler isa)
     # a clang that finds a toolkit takes its ISA version, so it finds none
     set(isa_60 60)
     set(isa_70 60)
-    set(isa_80 70)
+    set(isa_80 71) # mbarrier.test_wait.parity
     set(isa_90 80) # barrier.cluster.arrive.release
     if(isa LESS isa_${arch})
       set(isa ${isa_${arch}})

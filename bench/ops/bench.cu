@@ -7,8 +7,8 @@
 // them) and replayed in a CUDA graph; a figure is the median of 15 rounds, per call. FILE.tsv gets a row a
 // figure with its least and greatest round; standard output a table. Each result is compared with the
 // baseline's or the host's; a wrong one makes the exit code 1. text= are files whose bytes are one of the
-// histogram's inputs. tune= is the build's folder of PTX: other numbers of blocks and other kernels are
-// tried, too. n= is the largest size (30).
+// histogram's inputs. tune= is a folder that bench/ops/variants.sh filled: the kernels in other shapes are
+// tried, too; with "none" only those, of the operations that are named. n= is the largest size (30).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +22,7 @@
 #include <cub/cub.cuh>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <glob.h>
 
 #include "../check.h"
 #include "muster.h"
@@ -40,7 +41,7 @@ static muster_device *device;
 static cudaStream_t stream;
 static FILE *file;
 static int wrong;
-static unsigned largest = 30;
+static unsigned largest = 30, multiprocessors;
 static void *x, *y, *out, *out2, *workspace, *cub_workspace; // device memory
 static size_t workspace_bytes, cub_bytes;
 
@@ -326,10 +327,21 @@ static __global__ void differ(const float *a, const float *b, size_t n, float pe
       atomicAdd(count, 1u);
 }
 
+static void cub_scan(size_t n) {
+  CHECK(cub::DeviceScan::InclusiveSum(cub_workspace, cub_bytes, (float *)x, (float *)out2, n, stream));
+}
+// Whether `out` is what CUB wrote.
+static void verify_scan(const char *what, size_t n) {
+  static unsigned *count;
+  if (!count)
+    CHECK(cudaMalloc(&count, 4));
+  CHECK(cudaMemsetAsync(count, 0, 4, stream));
+  differ<<<1056, 512, 0, stream>>>((float *)out, (float *)out2, n, 1e-5f, count);
+  verify(fetched<unsigned>(count) == 0, what, n);
+}
+
 static void bench_scan(void) {
-  unsigned *count;
   fresh_workspace();
-  CHECK(cudaMalloc(&count, 4));
   for (size_t n : sizes(10, 2)) {
     auto scan = [n](muster_scan_kind kind) {
       return [n, kind] {
@@ -337,18 +349,14 @@ static void bench_scan(void) {
         MUST(muster_scan(device, &call, MUSTER_SUM, kind, MUSTER_f32, AT(x), n, AT(out)));
       };
     };
-    auto cub_scan = [n] {
-      CHECK(cub::DeviceScan::InclusiveSum(cub_workspace, cub_bytes, (float *)x, (float *)out2, n, stream));
-    };
     scan(MUSTER_INCLUSIVE)();
-    cub_scan();
-    CHECK(cudaMemsetAsync(count, 0, 4, stream));
-    differ<<<1056, 512, 0, stream>>>((float *)out, (float *)out2, n, 1e-5f, count);
-    verify(fetched<unsigned>(count) == 0, "scan", n);
+    cub_scan(n);
+    verify_scan("scan", n);
     compare("scan", "f32", n, 0, n * 8.0,
-            {{"muster", scan(MUSTER_INCLUSIVE)}, {"exclusive", scan(MUSTER_EXCLUSIVE)}, {"CUB", cub_scan}});
+            {{"muster", scan(MUSTER_INCLUSIVE)}, {"exclusive", scan(MUSTER_EXCLUSIVE)}, {"CUB", [n] {
+                                                                                           cub_scan(n);
+                                                                                         }}});
   }
-  CHECK(cudaFree(count));
 }
 
 template <typename T>
@@ -419,24 +427,30 @@ static void bench_map(void) {
 // ---------------------------------------------------------------- what else could be
 
 // A variant's numbers, from its file's name: FILE.ELEM.t512u4b2.ptx has 512 threads, 4 vectors a thread, and
-// 2 blocks that shall fit a multiprocessor.
+// 2 blocks that shall fit a multiprocessor; bench/ops/variants.sh says what other letters mean.
 struct variant {
   std::string path, label;
+  std::map<char, unsigned> number;
   unsigned threads, unroll, resident;
 };
-static std::vector<variant> variants_of(const std::string &folder, const char *file) {
+static std::vector<variant> variants_of(const std::string &folder, const std::string &file) {
   std::vector<variant> list;
-  for (unsigned threads : {128u, 256u, 512u, 1024u})
-    for (unsigned unroll = 1; unroll <= 32; unroll++)
-      for (unsigned resident = 1; resident <= 16; resident++) {
-        char label[32];
-        snprintf(label, sizeof label, "t%uu%ub%u", threads, unroll, resident);
-        std::string path = folder + "/" + file + "." + label + ".ptx";
-        if (FILE *there = fopen(path.c_str(), "r")) {
-          fclose(there);
-          list.push_back({path, label, threads, unroll, resident});
-        }
-      }
+  glob_t found;
+  if (glob((folder + "/" + file + ".t*.ptx").c_str(), 0, NULL, &found) != 0)
+    return list;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    variant v = {found.gl_pathv[i], "", {}, 0, 0, 0};
+    size_t from = folder.size() + 1 + file.size() + 1;
+    v.label = v.path.substr(from, v.path.size() - from - strlen(".ptx"));
+    for (const char *at = v.label.c_str(); *at;) {
+      char letter = *at++, *end;
+      v.number[letter] = (unsigned)strtoul(at, &end, 10);
+      at = end;
+    }
+    v.threads = v.number['t'], v.unroll = v.number['u'], v.resident = v.number['b'];
+    list.push_back(v);
+  }
+  globfree(&found);
   return list;
 }
 
@@ -467,7 +481,7 @@ struct tried {
 static void best(const char *what, const char *input, size_t n, std::vector<tried> found, double bytes) {
   std::sort(found.begin(), found.end(), [](const tried &a, const tried &b) { return a.us < b.us; });
   printf("tune %s %s 2^%.0f:", what, input, log2((double)n));
-  for (size_t i = 0; i < found.size() && i < 4; i++)
+  for (size_t i = 0; i < found.size() && i < 6; i++)
     printf("  %s %.2f us", found[i].label.c_str(), found[i].us);
   printf("  (%.0f GB/s)\n", found.empty() ? 0 : bytes / found[0].us / 1e3);
   fflush(stdout);
@@ -500,25 +514,60 @@ static void tune_reduce(const std::string &folder) {
   }
 }
 
+// Shared memory of a slot of a streamed scan, as the kernel has it.
+static unsigned slot_bytes(const variant &v) {
+  return v.threads * v.unroll * 16 + v.threads / 32 * 16 + 48;
+}
+// A scan's kernel with everything that its launch says.
+struct scan_launch {
+  const variant *v;
+  muster_kernel *kernel;
+  unsigned slots, late; // of a streamed one; else 0
+};
 static void tune_scan(const std::string &folder) {
-  std::vector<std::pair<variant, muster_kernel *>> kernels;
-  for (const variant &v : variants_of(folder, "scan.f32"))
-    kernels.push_back({v, kernel_of(v, "scan_inclusive_sum_f32")});
-  for (size_t n : sizes(10, 2)) {
+  const unsigned most_shared = 227 * 1024;
+  std::vector<variant> plain = variants_of(folder, "scan.f32"), streamed = variants_of(folder, "stream.f32");
+  std::vector<scan_launch> launches;
+  for (const variant &v : plain)
+    launches.push_back({&v, kernel_of(v, "scan_inclusive_sum_f32"), 0, 0});
+  for (const variant &v : streamed) {
+    unsigned most = most_shared / v.resident / slot_bytes(v);
+    for (unsigned slots : {most, most - 1, most - 2, most / 2 + 1})
+      for (unsigned late : {1u, 2u, 3u, 4u, 6u})
+        if (slots >= 2 && slots <= most && late + v.number.at('y') / 4 < slots)
+          launches.push_back({&v, kernel_of(v, "scan_inclusive_sum_streamed_f32"), slots, late});
+  }
+  for (size_t n : sizes(18, 2)) {
     std::vector<tried> found;
     fresh_workspace();
-    for (auto &[v, kernel] : kernels) {
+    cub_scan(n);
+    for (const scan_launch &l : launches) {
+      const variant &v = *l.v;
       size_t tile = 4 * v.threads * v.unroll, tiles = (n - 1) / tile + 1;
       size_t groups_at = (tiles + 31) / 32 * 32, fields_at = groups_at + (tiles / 1024 + 1) * 32;
       if (128 + (fields_at + tiles / 1024 + 2) * 16 > workspace_bytes)
         continue;
       uint64_t xs = AT(x), to = AT(out), turns = AT(workspace), told = turns + 128, count = n;
       uint64_t groups = told + groups_at * 16, fields = told + fields_at * 16;
-      void *parameters[] = {&xs, &count, &to, &turns, &told, &groups, &fields};
-      figure f = launched(kernel, (unsigned)tiles, v.threads, 0, n, parameters);
-      row("scan", "f32", n, 0, v.label, "graph", f, n * 8.0, 0);
-      found.push_back({f.median, v.label});
+      void *parameters[] = {
+          &xs, &count, &to, &turns, &told, &groups, &fields, (void *)&l.slots, (void *)&l.late};
+      size_t blocks = tiles, threads = v.threads, shared = 0;
+      std::string label = v.label;
+      if (l.slots) {
+        blocks = std::min(tiles, (size_t)multiprocessors * v.resident);
+        threads += 32 * (2 + v.number.at('l')); // and the drawer, and the teller
+        shared = (size_t)l.slots * slot_bytes(v);
+        label += "," + std::to_string(l.slots) + "," + std::to_string(l.late);
+      }
+      CHECK(cudaMemsetAsync(out, 0xff, n * 4, stream)); // NaNs
+      figure f = launched(l.kernel, (unsigned)blocks, (unsigned)threads, shared, n, parameters);
+      verify_scan(label.c_str(), n);
+      row("scan", "f32", n, 0, label, "graph", f, n * 8.0, 0);
+      found.push_back({f.median, label});
     }
+    figure cub = in_graph([n] { cub_scan(n); }, n > 1 << 24 ? 2 : 20);
+    row("scan", "f32", n, 0, "CUB", "graph", cub, n * 8.0, 0);
+    found.push_back({cub.median, "CUB"});
     best("scan", "f32", n, found, n * 8.0);
   }
 }
@@ -583,10 +632,13 @@ static void tune_histogram(const std::string &folder) {
       }
 }
 
-static void tune(const std::string &folder) {
-  tune_reduce(folder);
-  tune_scan(folder);
-  tune_histogram(folder);
+template <typename wanted_fn> static void tune(const std::string &folder, wanted_fn wanted) {
+  if (wanted("reduce"))
+    tune_reduce(folder);
+  if (wanted("scan"))
+    tune_scan(folder);
+  if (wanted("histogram"))
+    tune_histogram(folder);
   fill_f32<<<1056, 512>>>((float *)x, (size_t)1 << largest, 1); // what the histograms wrote over
   CHECK(cudaDeviceSynchronize());
 }
@@ -637,6 +689,7 @@ int main(int argc, char **argv) {
   }
   muster_device_info info = MUSTER_DEVICE_INFO_INIT;
   MUST(muster_device_get(device, &info));
+  multiprocessors = info.multiprocessors;
   fprintf(file, "# %s, %u multiprocessors, %u kHz; median of %d rounds\n", info.name, info.multiprocessors,
           info.clock_khz, ROUNDS);
   fprintf(file, "what\tinput\tn\tbins\tmethod\twhere\tus_min\tus\tus_max\tGB/s\ttimes_baseline\n");
@@ -662,9 +715,11 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc(&cub_workspace, cub_bytes = (size_t)64 << 20));
   }
   printf("%s. In a stream, in a graph; times the baseline.\n", info.name);
-  auto wanted = [&](const char *name) {
-    return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
+  bool none = std::find(asked.begin(), asked.end(), "none") != asked.end();
+  auto named = [&](const char *name) {
+    return asked.size() == (none ? 1 : 0) || std::find(asked.begin(), asked.end(), name) != asked.end();
   };
+  auto wanted = [&](const char *name) { return !none && named(name); };
   if (wanted("reduce"))
     bench_reduce();
   if (wanted("dot"))
@@ -674,7 +729,7 @@ int main(int argc, char **argv) {
   if (wanted("map"))
     bench_map();
   if (!folder.empty())
-    tune(folder);
+    tune(folder, named);
   if (wanted("histogram"))
     bench_histogram(); // last: it writes its own inputs
   CHECK(cudaDeviceSynchronize());

@@ -8,12 +8,14 @@ static muster_elem summed_as(muster_elem elem) {
   return elem == MUSTER_s32 ? MUSTER_u32 : elem == MUSTER_s64 ? MUSTER_u64 : elem;
 }
 
-typedef enum shape { SMALL, LARGE } shape;
+typedef enum shape { SMALL, MEDIUM, LARGE, SHAPES } shape;
 static const struct {
   const char *ending;
   uint32_t threads, rows;
 } shapes[] = {[SMALL] = {"_small", OPS_SCAN_SMALL_THREADS, OPS_SCAN_SMALL_ROWS},
+              [MEDIUM] = {"_medium", OPS_SCAN_MEDIUM_THREADS, OPS_SCAN_MEDIUM_ROWS},
               [LARGE] = {"", OPS_SCAN_LARGE_THREADS, OPS_SCAN_LARGE_ROWS}};
+enum { STREAMED = SHAPES, STYLES }; /* LARGE on devices that can */
 static const struct {
   uint64_t vectors;
   shape shape;
@@ -61,10 +63,32 @@ static uint64_t workspace(muster_elem elem, uint64_t n) {
   return bytes;
 }
 
-static muster_result kernel_of(muster_device *device, muster_scan_kind kind, shape s, muster_elem elem,
+/* How a scan of n elements is launched. */
+typedef struct plan {
+  unsigned style; /* the shape, or STREAMED */
+  uint32_t blocks, threads;
+  uint32_t slots, late; /* of the streamed one */
+} plan;
+
+static plan plan_of(const muster_device *device, muster_elem elem, uint64_t n) {
+  const muster_device_info *d = &device->info;
+  shape s = shape_of(elem, n);
+  plan p = {.style = s, .blocks = (uint32_t)tiles(elem, n), .threads = shapes[s].threads};
+  if (s == LARGE && d->compute_capability >= 80) {
+    uint32_t fit = d->shared_per_block_bytes / OPS_SCAN_SLOT_BYTES;
+    p.style = STREAMED;
+    p.blocks = p.blocks < d->multiprocessors ? p.blocks : d->multiprocessors;
+    p.threads += 32 * OPS_SCAN_HELPERS;
+    p.slots = fit < OPS_SCAN_SLOTS ? fit : OPS_SCAN_SLOTS;
+    p.late = p.slots > 2 ? p.slots - 2 : 0; /* one slot is worked on, one is filled */
+  }
+  return p;
+}
+
+static muster_result kernel_of(muster_device *device, muster_scan_kind kind, unsigned style, muster_elem elem,
                                muster_kernel **kernel) {
-  return ops_kernel_of(device, OPS_FILE_scan, summed_as(elem), kind * 2 + s, kernel, "scan_%s_sum%s",
-                       kinds[kind], shapes[s].ending);
+  return ops_kernel_of(device, OPS_FILE_scan, summed_as(elem), kind * STYLES + style, kernel, "scan_%s_sum%s",
+                       kinds[kind], style == STREAMED ? "_streamed" : shapes[style].ending);
 }
 
 muster_result muster_scan_workspace(muster_device *device, muster_op op, muster_elem elem, uint64_t n,
@@ -77,7 +101,7 @@ muster_result muster_scan_workspace(muster_device *device, muster_op op, muster_
   if (op == MUSTER_MIN || op == MUSTER_MAX)
     return ops_scan_extreme_workspace(device, elem, n, bytes);
   *bytes = workspace(elem, n);
-  return kernel_of(device, MUSTER_INCLUSIVE, shape_of(elem, n), elem, &kernel);
+  return kernel_of(device, MUSTER_INCLUSIVE, plan_of(device, elem, n).style, elem, &kernel);
 }
 
 muster_result muster_scan(muster_device *device, const muster_call *call, muster_op op, muster_scan_kind kind,
@@ -96,13 +120,15 @@ muster_result muster_scan(muster_device *device, const muster_call *call, muster
       {"the result", out, n, ops_elem_bytes(elem), OPS_WRITTEN},
   };
   muster_result r = ops_call_begin("muster_scan", device, call, &c, workspace(elem, n), arrays, 2);
-  if (r == MUSTER_OK)
-    r = kernel_of(device, kind, shape_of(elem, n), elem, &kernel);
+  if (r != MUSTER_OK)
+    return r;
+  plan p = plan_of(device, elem, n);
+  r = kernel_of(device, kind, p.style, elem, &kernel);
   if (r != MUSTER_OK || n == 0)
     return r;
   uint64_t turns = c.workspace, all = tiles(elem, n), told = c.workspace + OPS_HEADER_BYTES;
   uint64_t groups = told + groups_at(all) * OPS_SCAN_TOLD_BYTES;
   uint64_t fields = told + fields_at(all) * OPS_SCAN_TOLD_BYTES;
-  void *parameters[] = {&in, &n, &out, &turns, &told, &groups, &fields};
-  return ops_launch(kernel, &c, (uint32_t)all, shapes[shape_of(elem, n)].threads, 0, parameters);
+  void *parameters[] = {&in, &n, &out, &turns, &told, &groups, &fields, &p.slots, &p.late};
+  return ops_launch(kernel, &c, p.blocks, p.threads, (size_t)p.slots * OPS_SCAN_SLOT_BYTES, parameters);
 }

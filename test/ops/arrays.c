@@ -38,37 +38,61 @@ static void scans(muster_elem elem) {
     }
 }
 
-/* So many tiles that there are two fields of groups, which muster_scan has only of far more elements: its
- * kernel for few, launched by hand. Twice, as a workspace is used. */
-static void fields(const char *ptx) {
-  enum { THREADS = 256, TILE = 2048, TILES = 1100, N = TILES * TILE - 3, TOLD = 16 };
-  uint64_t x, y, told, *values = malloc((size_t)N * 8), n = N, sum = 0;
-  uint64_t groups = (TILES + 31) / 32 * 32,
-           behind = groups + 64; /* tiles, then groups of two fields, then fields */
-  muster_module *module;
+/* Launches a kernel of scans by hand, twice, as a workspace is used. */
+typedef struct by_hand {
   muster_kernel *kernel;
+  uint32_t tiles, tile, blocks, threads; /* a tile's elements */
+  size_t shared_bytes;
+  uint32_t slots, late; /* of the streamed ones */
+} by_hand;
+static void scan_by_hand(by_hand h, uint64_t x, uint64_t y, uint64_t n, uint64_t *values) {
+  enum { TOLD = 16 };
+  uint64_t told = workspace + 128, fields = h.tiles / 1024 + 1, sum = 0;
+  uint64_t at_groups = told + (h.tiles + 31) / 32 * 32 * TOLD, at_fields = at_groups + fields * 32 * TOLD;
   muster_launch launch = MUSTER_LAUNCH_INIT;
-  CHECK(muster_alloc(device, (size_t)N * 8, &x) == MUSTER_OK &&
-        muster_alloc(device, (size_t)N * 8, &y) == MUSTER_OK);
-  for (uint32_t i = 0; i < N; i++)
+  void *parameters[] = {&x, &n, &y, &workspace, &told, &at_groups, &at_fields, &h.slots, &h.late};
+  launch.grid[0] = h.blocks;
+  launch.block[0] = h.threads;
+  launch.shared_bytes = h.shared_bytes;
+  for (uint32_t i = 0; i < n; i++)
     values[i] = (uint64_t)hashed(i) << 20;
-  CHECK(muster_copy_in(device, x, values, (size_t)N * 8) == MUSTER_OK);
-  fresh_workspace();
-  told = workspace + 128;
-  uint64_t at_groups = told + groups * TOLD, at_fields = told + behind * TOLD;
-  void *parameters[] = {&x, &n, &y, &workspace, &told, &at_groups, &at_fields};
-  launch.grid[0] = TILES;
-  launch.block[0] = THREADS;
-  CHECK(muster_module_open(device, ptx, &module) == MUSTER_OK &&
-        muster_module_find(module, "scan_inclusive_sum_small_u64", &kernel) == MUSTER_OK);
+  CHECK(muster_copy_in(device, x, values, n * 8) == MUSTER_OK);
   for (int again = 0; again < 2 && !failures; again++) {
-    CHECK(muster_kernel_launch(kernel, &launch, parameters) == MUSTER_OK);
-    CHECK(muster_copy_out(device, values, y, (size_t)N * 8) == MUSTER_OK);
+    CHECK(muster_kernel_launch(h.kernel, &launch, parameters) == MUSTER_OK);
+    CHECK(muster_copy_out(device, values, y, n * 8) == MUSTER_OK);
     sum = 0;
-    for (uint32_t i = 0; i < N && !failures; i++)
+    for (uint32_t i = 0; i < n && !failures; i++)
       CHECK(values[i] == (sum += (uint64_t)hashed(i) << 20));
   }
+}
+
+/* So many tiles that there are two fields of groups, which muster_scan has only of far more elements: its
+ * kernel for few. */
+static void fields(muster_module *module) {
+  enum { THREADS = 256, TILE = 2048, TILES = 1100, N = TILES * TILE - 3 };
+  by_hand h = {.tiles = TILES, .tile = TILE, .blocks = TILES, .threads = THREADS};
+  uint64_t x, y, *values = malloc((size_t)N * 8);
+  CHECK(muster_alloc(device, (size_t)N * 8, &x) == MUSTER_OK &&
+        muster_alloc(device, (size_t)N * 8, &y) == MUSTER_OK &&
+        muster_module_find(module, "scan_inclusive_sum_small_u64", &h.kernel) == MUSTER_OK);
+  scan_by_hand(h, x, y, N, values);
   CHECK(muster_free(device, x) == MUSTER_OK && muster_free(device, y) == MUSTER_OK);
+  free(values);
+}
+
+/* Few blocks, each of which goes around its ring of slots several times; with every number of slots, and of
+ * steps that a tile is written late. */
+static void streams(muster_module *module) {
+  enum { WORKERS = 512, HELPERS = 128, TILE = 4096, TILES = 37, N = TILES * TILE - 3, SLOT = TILE * 8 + 304 };
+  by_hand h = {.tiles = TILES, .tile = TILE, .threads = WORKERS + HELPERS};
+  uint64_t *values = malloc((size_t)N * 8);
+  CHECK(muster_module_find(module, "scan_inclusive_sum_streamed_u64", &h.kernel) == MUSTER_OK);
+  for (h.slots = 1; h.slots <= 7; h.slots++)
+    for (h.late = 0; h.late < h.slots && !failures; h.late += h.slots > 3 ? 2 : 1) {
+      h.blocks = 1 + (h.slots + h.late) % 4;
+      h.shared_bytes = h.slots * (size_t)SLOT;
+      scan_by_hand(h, in, out + (h.slots == 3) * 8, h.slots == 4 ? N : N - TILE * h.slots, values);
+    }
   free(values);
 }
 
@@ -231,7 +255,7 @@ static void refused(void) {
         memcmp(got, before, sizeof before) == 0);
 }
 
-int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays choices|fields PTX */
+int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays choices|fields|streams PTX */
   static const muster_elem summed[] = {MUSTER_f32, MUSTER_s32, MUSTER_u32,
                                        MUSTER_s64, MUSTER_u64, MUSTER_f64};
   static const struct {
@@ -256,8 +280,12 @@ int main(int argc, char **argv) { /* arrays [scan|histogram|map [ELEM]], arrays 
       histograms(counted[i].elem, counted[i].bins);
   if (argc > 2 && strcmp(argv[1], "choices") == 0)
     choices(argv[2]);
-  if (argc > 2 && strcmp(argv[1], "fields") == 0)
-    fields(argv[2]);
+  if (argc > 2 && (strcmp(argv[1], "fields") == 0 || strcmp(argv[1], "streams") == 0)) {
+    muster_module *module;
+    fresh_workspace();
+    CHECK(muster_module_open(device, argv[2], &module) == MUSTER_OK);
+    (*argv[1] == 'f' ? fields : streams)(module);
+  }
   for (muster_elem elem = 0; elem < MUSTER_ELEMS; elem++)
     if (ASKED("map", elem))
       maps(elem);

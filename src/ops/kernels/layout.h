@@ -30,10 +30,22 @@ enum { OPS_HEADER_BYTES = 128 };
 /* Scans: a block's tile is ROWS vectors for each thread. Sums are told in two words each: of a tile, of a
  * group of tiles, of everything before a field of groups. */
 #ifndef OPS_SCAN_LARGE_THREADS
-#define OPS_SCAN_LARGE_THREADS 1024
-#define OPS_SCAN_LARGE_ROWS 8
+#define OPS_SCAN_LARGE_THREADS 512
+#define OPS_SCAN_LARGE_ROWS 4
 #define OPS_SCAN_LARGE_RESIDENT 1
 #endif
+#ifndef OPS_SCAN_LOOKERS
+#define OPS_SCAN_LOOKERS 2
+#endif
+/* Warps beside the workers', the most slots of a streamed scan, and one: a tile, and for each warp of it two
+ * sums. */
+#define OPS_SCAN_HELPERS (2 + OPS_SCAN_LOOKERS)
+#define OPS_SCAN_SLOTS 6u
+#define OPS_SCAN_SLOT_BYTES \
+  (OPS_SCAN_LARGE_THREADS * OPS_SCAN_LARGE_ROWS * 16 + OPS_SCAN_LARGE_THREADS / 32 * 16 + 48)
+#define OPS_SCAN_MEDIUM_THREADS 1024
+#define OPS_SCAN_MEDIUM_ROWS 8
+#define OPS_SCAN_MEDIUM_RESIDENT 1
 #define OPS_SCAN_SMALL_THREADS 256
 #define OPS_SCAN_SMALL_ROWS 4
 #define OPS_SCAN_SMALL_RESIDENT 4

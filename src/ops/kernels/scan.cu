@@ -14,6 +14,7 @@
 // Sums of tiles are carried in 64 bits (f64 of f32) and are added in an order that depends on the tile's
 // number alone: the same bits from run to run and from device to device.
 #include "layout.h"
+#include "handoff.cuh"
 #include "turns.cuh"
 
 #if IS_FLOAT
@@ -45,8 +46,14 @@ MU_FN mu_u32 sum_ask(const told_sum *from, mu_u32 turn, carry *sum) {
   return told;
 }
 
-// Tells the tile's sum, and returns the sum of all tiles before it; by the lanes of one warp, and the same in
-// all of them.
+// Tells the tile's sum; that of a group's last tile is part of what look_back tells.
+MU_FN void tile_tell(told_sum *tiles, mu_u32 tile, mu_u32 turn, carry mine) {
+  if (tile % OPS_SCAN_GROUP != OPS_SCAN_GROUP - 1)
+    sum_tell(tiles + tile, mine, turn);
+}
+
+// The sum of all tiles before one whose sum is `mine`; by the lanes of one warp, and the same in all of them.
+// Tells the sums of groups and fields that it ends.
 MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u32 tile, mu_u32 turn,
                       carry mine) {
   mu_tile warp = mu_tile_mask(0xffffffffu);
@@ -56,8 +63,6 @@ MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u3
          ends_field = ends_group && in_field == OPS_SCAN_GROUP - 1;
   carry of_tile, of_group, of_fields, before_in_group = 0, before_in_field = 0, group_sum = 0;
   mu_u32 met = 0, whole = 0; // the group's sums are complete; all are
-  if (telling && !ends_group)
-    sum_tell(tiles + tile, mine, turn);
   do {
     mu_u32 tiles_told = sum_ask(tiles + group * OPS_SCAN_GROUP + lane, turn, &of_tile) | (lane >= in_group);
     mu_u32 groups_told =
@@ -79,16 +84,54 @@ MU_FN carry look_back(told_sum *tiles, told_sum *groups, told_sum *fields, mu_u3
   return before_field + (before_in_field + before_in_group);
 }
 
+// The running sums of a vector's elements after `before`: up to each, or before it.
+MU_FN mu_b128 vector_sums(mu_b128 v, near_type before, mu_u32 exclusive) {
+  mu_b128 result = vector_none();
+  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) {
+    near_type next = before + near_of(vector_elem(v, lane));
+    result = vector_with(result, lane, elem_of(exclusive ? before : next));
+    before = next;
+  }
+  return result;
+}
+MU_FN mu_b128 vector_plus(near_type base, mu_b128 v) {
+  mu_b128 result = vector_none();
+  _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) result =
+      vector_with(result, lane, elem_of(base + near_of(vector_elem(v, lane))));
+  return result;
+}
+
 #define OF_SHAPE(name) PASTE(name, ENDING)
 
 #define THREADS OPS_SCAN_LARGE_THREADS
 #define ROWS OPS_SCAN_LARGE_ROWS
 #define RESIDENT OPS_SCAN_LARGE_RESIDENT
 #define ENDING
+#include "scan_shape.cuh"
+#if HAS_HANDOFF
+#include "scan_stream.cuh"
+#else
 #include "scan_body.cuh"
+#endif
+#undef THREADS
+#undef ROWS
+#undef RESIDENT
+#undef ENDING
+
+#define THREADS OPS_SCAN_MEDIUM_THREADS
+#define ROWS OPS_SCAN_MEDIUM_ROWS
+#define RESIDENT OPS_SCAN_MEDIUM_RESIDENT
+#define ENDING _medium
+#include "scan_shape.cuh"
+#include "scan_body.cuh"
+#undef THREADS
+#undef ROWS
+#undef RESIDENT
+#undef ENDING
 
 #define THREADS OPS_SCAN_SMALL_THREADS
 #define ROWS OPS_SCAN_SMALL_ROWS
 #define RESIDENT OPS_SCAN_SMALL_RESIDENT
 #define ENDING _small
+#include "scan_shape.cuh"
 #include "scan_body.cuh"

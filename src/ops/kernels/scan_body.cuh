@@ -1,10 +1,5 @@
-// scan_body.cuh: the scan in one shape; see scan.cu. THREADS of a block, ROWS of vectors for each, RESIDENT
-// blocks that shall fit a multiprocessor, ENDING of the kernels' names; it takes them away again.
-
-// The tile's vectors of a warp, lanes side by side, so that a row is 512 bytes.
-MU_FN mu_u64 OF_SHAPE(vector_at)(mu_u32 tile, mu_u32 row) {
-  return tile * (mu_u64)(THREADS * ROWS) + mu_thread_x() / 32 * (ROWS * 32) + row * 32 + mu_lane();
-}
+// scan_body.cuh: the scan in one shape, a block for each tile; see scan.cu. THREADS of a block, ROWS of
+// vectors for each, RESIDENT blocks that shall fit a multiprocessor, ENDING of the kernels' names.
 
 MU_FN void OF_SHAPE(scan)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, told_sum *told, told_sum *groups,
                           told_sum *fields, mu_u32 exclusive) {
@@ -35,16 +30,7 @@ MU_FN void OF_SHAPE(scan)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, tol
         vector_up_to(x, n, OF_SHAPE(vector_at)(tile, row));
   }
 
-  // before[row]: the sum of the warp's elements before the lane's of that row.
-  near_type before[ROWS], sum = 0;
-  _Pragma("unroll") for (mu_u32 row = 0; row < ROWS; row++) {
-    near_type own = near_of(vector_elem(v[row], 0));
-    _Pragma("unroll") for (mu_u32 lane = 1; lane < LANES; lane++) own += near_of(vector_elem(v[row], lane));
-    own = OF_WARP(scan_incl_add, NEAR)(&warp, own);
-    near_type left = OF_WARP(shuffle_up, NEAR)(&warp, own, 1);
-    before[row] = sum + (mu_lane() ? left : 0);
-    sum += OF_WARP(shuffle_from, NEAR)(&warp, own, 31);
-  }
+  near_type before[ROWS], sum = OF_SHAPE(rows_sum)(&warp, v, before);
   if (mu_lane() == 0)
     of_warp[me] = (carry)sum;
   mu_block_sync();
@@ -55,6 +41,8 @@ MU_FN void OF_SHAPE(scan)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, tol
           upto = OF_WARP(scan_incl_add, CARRY)(&warp, mine);
     carry left = OF_WARP(shuffle_up, CARRY)(&warp, upto, 1),
           all = OF_WARP(shuffle_from, CARRY)(&warp, upto, 31), past = 0;
+    if (tiles > 1 && mu_lane() == 0)
+      tile_tell(told, tile, turn, all);
     if (tiles > 1)
       past = look_back(told, groups, fields, tile, turn, all);
     if (mu_lane() < WARPS)
@@ -67,19 +55,8 @@ MU_FN void OF_SHAPE(scan)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, tol
   near_type base = (near_type)(before_tile[0] + of_warp[me]);
   mu_u32 whole_out = whole && is_aligned(out);
   _Pragma("unroll") for (mu_u32 row = 0; row < ROWS; row++) {
-    mu_b128 result = vector_none();
-    mu_u64 at = OF_SHAPE(vector_at)(tile, row);
-    near_type running = before[row];
-    _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) {
-      near_type next = running + near_of(vector_elem(v[row], lane));
-      result = vector_with(result, lane, elem_of(base + (exclusive ? running : next)));
-      running = next;
-    }
-    if (whole_out)
-      mu_global_write_b128(out + at * LANES, result);
-    else
-      _Pragma("unroll") for (mu_u32 lane = 0; lane < LANES; lane++) if (at * LANES + lane < n)
-          out[at * LANES + lane] = vector_elem(result, lane);
+    mu_b128 sums = vector_sums(v[row], before[row], exclusive);
+    OF_SHAPE(row_write)(out, n, tile, row, vector_plus(base, sums), whole_out);
   }
 }
 
@@ -94,8 +71,3 @@ MU_KERNEL MU_BOUNDS(THREADS, RESIDENT)
                                              told_sum *tiles, told_sum *groups, told_sum *fields) {
   OF_SHAPE(scan)(x, n, out, turns, tiles, groups, fields, 1);
 }
-
-#undef THREADS
-#undef ROWS
-#undef RESIDENT
-#undef ENDING

@@ -19,17 +19,17 @@ MU_FN mu_u32 word_ask(const mu_u64 *word, mu_u32 turn, mu_u32 *number) { // 1: i
 }
 
 typedef struct {
-  mu_u32 place, turn; // the how many-th to begin in this launch, from 0; never 0
+  mu_u32 place, turn; // the how many-th to be taken in this launch, from 0; never 0
 } turn_ticket;
 
-// By one thread of each of `blocks` blocks. Who waits only for those with places below its own never waits
-// for a block that has not begun.
-MU_FN turn_ticket turn_take(mu_u64 *turns, mu_u32 blocks) {
+// By one thread of a block; `tickets` are taken in this launch. Who waits only for those with places below
+// its own never waits for a block that has not begun.
+MU_FN turn_ticket turn_take(mu_u64 *turns, mu_u32 tickets) {
   turn_ticket t;
   mu_u64 ticket = mu_global_add_relaxed_device_u64(turns, 1);
   t.place = (mu_u32)ticket;
   t.turn = (mu_u32)(ticket >> 32) + 1;
-  if (t.place == blocks - 1) // nobody takes another one in this launch; the next turn begins
+  if (t.place == tickets - 1) // nobody takes another one in this launch; the next turn begins
     mu_global_store_relaxed_device_u64(turns, (mu_u64)(t.turn == 0xffffffffu ? 0 : t.turn) << 32);
   return t;
 }
