@@ -339,6 +339,20 @@ MUSTER_API muster_result muster_histogram_workspace(muster_device *device, muste
 MUSTER_API muster_result muster_histogram(muster_device *device, const muster_call *call, muster_elem elem,
                                           uint64_t in, uint64_t n, uint32_t bins, uint64_t counts);
 
+/* How many elements are in each of `bins` ranges, 1 to 2^20: element x counts in bin b if edges[b] <= x <
+ * edges[b + 1]. `edges` are bins + 1 elements that do not fall, equal ones being an empty bin; 0, of unsigned
+ * elements: value b counts in bin b. NaNs count nowhere. `weights` are n numbers of type `weight` (u32, u64,
+ * f32, f64), added up instead of counted; 0: each counts 1. The result is bins u64, which wrap, or bins f64
+ * of floats. Those are added in the order in which they meet: in all modes their last bits may differ from
+ * run to run. Up to 2,048 bins blocks add up by themselves; more bins cost an atomic of global memory for
+ * each that 32 neighbours fall into. All elements. One launch. */
+MUSTER_API muster_result muster_histogram_range_workspace(muster_device *device, muster_elem elem,
+                                                          uint32_t bins, size_t *bytes);
+MUSTER_API muster_result muster_histogram_range(muster_device *device, const muster_call *call,
+                                                muster_elem elem, uint64_t in, uint64_t n, uint64_t edges,
+                                                uint32_t bins, muster_elem weight, uint64_t weights,
+                                                uint64_t out);
+
 /* Of each element: out[i] = op of x[i], y[i] and the number at `a` on the host, one of the element's type
  * (NULL where the operation takes none). An array that the operation does not take is not looked at; `out`
  * may be x or y. All elements: integers wrap, floats are rounded once to nearest even (half precision is

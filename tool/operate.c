@@ -23,15 +23,17 @@ static const char *const nans[MUSTER_NANS] = {
 #include "muster/operation.def"
 };
 
+enum { EDGES = 1, WEIGHTS, INPUTS }; /* of a histogram */
+
 typedef struct job {
   const tool_options *o;
-  tool_array in[2], result;
-  size_t inputs;
+  const char *path[INPUTS]; /* NULL: there is none */
+  tool_array in[INPUTS], result;
   muster_op op;
   muster_call call;
   uint32_t bins;
   muster_device *device;
-  uint64_t x[2], out; /* on the device */
+  uint64_t x[INPUTS], out; /* on the device; 0: there is none */
 } job;
 
 /* The number of `name` among `names`; 0, which is the default, if there is none. */
@@ -44,10 +46,21 @@ static unsigned number_of(const char *name, const char *const *names, unsigned n
 
 static int check_options(job *j) {
   const tool_options *o = j->o;
-  j->inputs = o->command == TOOL_DOT ? 2 : 1;
-  if ((size_t)o->n_rest != j->inputs) {
+  int files = o->command == TOOL_DOT ? 2 : 1;
+  if (o->n_rest != files) {
     tool_error("muster %s takes %s; see muster %s --help", tool_command_name(o->command),
-               j->inputs == 2 ? "two files" : "one file", tool_command_name(o->command));
+               files == 2 ? "two files" : "one file", tool_command_name(o->command));
+    return TOOL_USAGE;
+  }
+  j->path[0] = o->rest[0];
+  j->path[EDGES] = files == 2 ? o->rest[1] : o->edges;
+  j->path[WEIGHTS] = o->weights;
+  if (o->edges && o->has.bins) {
+    tool_error("--bins and --edges both say what is counted");
+    return TOOL_USAGE;
+  }
+  if (o->weights && !tool_has_suffix(o->weights, ".npy")) {
+    tool_error("--weights %s: a .npy file is needed", o->weights);
     return TOOL_USAGE;
   }
   if (o->json && o->result && tool_has_suffix(o->result, ".npy")) {
@@ -65,6 +78,32 @@ static int check_options(job *j) {
   }
   j->call.mode = (muster_mode)number_of(o->mode, modes, MUSTER_MODES);
   j->call.nan = (muster_nan)number_of(o->nan, nans, MUSTER_NANS);
+  return TOOL_OK;
+}
+
+/* What a histogram's result is. */
+static int check_histogram(job *j) {
+  const tool_options *o = j->o;
+  const tool_array *a = &j->in[0], *edges = &j->in[EDGES], *weights = &j->in[WEIGHTS];
+  const tool_type *t = tool_type_get(a->type);
+  uint64_t bins = o->has.bins ? o->bins : o->edges ? edges->n - 1 : 1u << 8 * t->bytes;
+  if (!o->has.bins && !o->edges && t->bytes > 2) {
+    tool_error("%s has %s elements: --bins says how many values are counted", o->rest[0], t->name);
+    return TOOL_USAGE;
+  }
+  if (o->edges && (edges->type != a->type || edges->n < 2)) {
+    tool_error("%s has %llu %s elements, and two edges or more are needed, of %s", o->edges,
+               (unsigned long long)edges->n, tool_type_get(edges->type)->name, t->name);
+    return TOOL_USAGE;
+  }
+  if (o->weights && weights->n != a->n) {
+    tool_error("%s has %llu elements, and %s %llu weights", o->rest[0], (unsigned long long)a->n, o->weights,
+               (unsigned long long)weights->n);
+    return TOOL_USAGE;
+  }
+  j->bins = bins > UINT32_MAX ? UINT32_MAX : (uint32_t)bins;
+  j->result.n = j->bins;
+  j->result.type = o->weights && tool_type_get(weights->type)->kind == TOOL_KIND_f ? MUSTER_f64 : MUSTER_u64;
   return TOOL_OK;
 }
 
@@ -96,14 +135,9 @@ static int check_arrays(job *j) {
     j->result.n = a->n;
     break;
   default:
-    type = MUSTER_u64;
-    if (!o->has.bins && t->bytes > 2) {
-      tool_error("%s has %s elements: --bins says how many values are counted", file, t->name);
+    if (check_histogram(j) != TOOL_OK)
       return TOOL_USAGE;
-    }
-    uint64_t bins = o->has.bins ? o->bins : 1u << 8 * t->bytes;
-    j->bins = bins > UINT32_MAX ? UINT32_MAX : (uint32_t)bins;
-    j->result.n = j->bins;
+    type = (muster_elem)j->result.type;
   }
   const tool_type *of_result = tool_type_get(type);
   j->result.type = type;
@@ -142,6 +176,8 @@ static muster_result workspace_bytes(const job *j, size_t *bytes) {
   case TOOL_SCAN:
     return muster_scan_workspace(j->device, j->op, elem, n, bytes);
   default:
+    if (j->path[EDGES] || j->path[WEIGHTS])
+      return muster_histogram_range_workspace(j->device, elem, j->bins, bytes);
     return muster_histogram_workspace(j->device, elem, j->bins, n, bytes);
   }
 }
@@ -158,6 +194,9 @@ static muster_result launch(const job *j) {
     return muster_scan(j->device, &j->call, j->op, j->o->exclusive ? MUSTER_EXCLUSIVE : MUSTER_INCLUSIVE,
                        elem, j->x[0], n, j->out);
   default:
+    if (j->path[EDGES] || j->path[WEIGHTS])
+      return muster_histogram_range(j->device, &j->call, elem, j->x[0], n, j->x[EDGES], j->bins,
+                                    (muster_elem)j->in[WEIGHTS].type, j->x[WEIGHTS], j->out);
     return muster_histogram(j->device, &j->call, elem, j->x[0], n, j->bins, j->out);
   }
 }
@@ -166,7 +205,9 @@ static muster_result launch(const job *j) {
 static muster_result compute(job *j) {
   size_t bytes = j->result.shape.bytes;
   muster_result r = workspace_bytes(j, &j->call.workspace_bytes);
-  for (size_t i = 0; i < j->inputs && r == MUSTER_OK; i++) {
+  for (size_t i = 0; i < INPUTS && r == MUSTER_OK; i++) {
+    if (!j->path[i])
+      continue;
     r = muster_alloc(j->device, j->in[i].shape.bytes, &j->x[i]);
     if (r == MUSTER_OK)
       r = muster_copy_in(j->device, j->x[i], j->in[i].bytes, j->in[i].shape.bytes);
@@ -208,14 +249,14 @@ static int run(job *j) {
 int tool_operate(const tool_options *o) {
   job j = {.o = o, .call = MUSTER_CALL_INIT};
   int code = check_options(&j);
-  for (size_t i = 0; i < j.inputs && code == TOOL_OK; i++)
-    if (!tool_array_read(o->rest[i], o->type, &j.in[i]))
+  for (size_t i = 0; i < INPUTS && code == TOOL_OK; i++)
+    if (j.path[i] && !tool_array_read(j.path[i], i == WEIGHTS ? NULL : o->type, &j.in[i]))
       code = TOOL_USAGE;
   if (code == TOOL_OK)
     code = check_arrays(&j);
   if (code == TOOL_OK)
     code = run(&j);
-  for (size_t i = 0; i < 2; i++)
+  for (size_t i = 0; i < INPUTS; i++)
     free(j.in[i].bytes);
   free(j.result.bytes);
   return code;

@@ -29,6 +29,7 @@ static const char *const file_names[OPS_FILES] = {[OPS_FILE_reduce] = "reduce",
                                                   [OPS_FILE_scan_extreme] = "scan_extreme",
                                                   [OPS_FILE_select] = "select",
                                                   [OPS_FILE_histogram] = "histogram",
+                                                  [OPS_FILE_histogram_range] = "histogram_range",
                                                   [OPS_FILE_map] = "map",
                                                   [OPS_FILE_convert] = "convert",
                                                   [OPS_FILE_segments] = "segments"};

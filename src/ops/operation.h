@@ -14,6 +14,7 @@ typedef enum ops_file {
   OPS_FILE_scan_extreme,
   OPS_FILE_select,
   OPS_FILE_histogram,
+  OPS_FILE_histogram_range,
   OPS_FILE_map,
   OPS_FILE_convert,
   OPS_FILE_segments,

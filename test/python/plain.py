@@ -146,6 +146,16 @@ class Operations(unittest.TestCase):
         x = [value % 3000 for value in sample("u32", 4000)]
         self.assertEqual(self.device.histogram(x, 1000, "u32").tolist(), [x.count(i) for i in range(1000)])
 
+    def test_histogram_of_ranges_and_weights(self):
+        x, edges = [0.5, 1.0, 2.5, 3.0, float("nan"), -1.0], [0.0, 1.0, 3.0, 4.0]
+        self.assertEqual(self.device.histogram(x, elem="f32", edges=edges).tolist(), [1, 2, 1])
+        weights = array.array("f", [1, 2, 4, 8, 16, 32])
+        self.assertEqual(self.device.histogram(x, elem="f32", edges=edges, weights=weights).tolist(), [1.0, 6.0, 8.0])
+        self.assertEqual(self.device.histogram(b"\0\2\2\1", 3, weights=array.array("I", [1, 2, 3, 4])).tolist(), [1, 4, 5])
+        self.assertRaises(TypeError, self.device.histogram, b"abc")
+        self.assertRaises(ValueError, self.device.histogram, b"abc", 3, weights=array.array("f", [1]))
+        self.assertRaises(muster.Error, self.device.histogram, b"abc", 3, weights=array.array("h", [1, 2, 3]))
+
     def test_map(self):
         for elem in muster.ELEMS:
             x, y = sample(elem if elem in INTEGERS else "f32", 77, 1), sample(elem if elem in INTEGERS else "f32", 77, 2)

@@ -14,6 +14,7 @@
 //                      block adds what it has to the totals and chooses anew, in case other values are
 //                      frequent now.
 #include "layout.h"
+#include "totals.cuh"
 #include "vector.cuh"
 
 enum { UNROLL = OPS_HISTOGRAM_UNROLL, THREADS = OPS_HISTOGRAM_THREADS, COPIES = OPS_HISTOGRAM_COPIES };
@@ -130,23 +131,6 @@ MU_FN void hand_over(counters c, mu_u64 *counts, mu_u32 lone) {
   }
 }
 
-// The last of `blocks` blocks finds their totals complete. Many are on their way at once: this is one block's
-// work.
-MU_FN void finish(mu_u64 *counts, mu_u32 bins, mu_u32 *ticket, mu_u32 blocks, mu_u64 *totals) {
-  enum { AT_ONCE = 8 };
-  if (!mu_ticket_last(ticket, blocks))
-    return;
-  MU_ROLLED for (mu_u32 i = mu_thread_x(); i < bins; i += AT_ONCE * THREADS) {
-    mu_u64 total[AT_ONCE];
-    _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) if (i + k * THREADS < bins) total[k] =
-        totals[i + k * THREADS];
-    _Pragma("unroll") for (mu_u32 k = 0; k < AT_ONCE; k++) if (i + k * THREADS < bins) {
-      counts[i + k * THREADS] = total[k];
-      totals[i + k * THREADS] = 0;
-    }
-  }
-}
-
 MU_FN void clear(mu_u32 from, mu_u32 end, mu_u32 value) {
   MU_ROLLED for (mu_u32 i = from + mu_thread_x(); i < end; i += THREADS) block_counters()[i] = value;
 }
@@ -165,7 +149,7 @@ MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
   c.count = bins;
   hand_over(c, counts, mu_grid_blocks_x() == 1);
   if (mu_grid_blocks_x() > 1)
-    finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
+    totals_finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
 }
 
 #if !IS_BYTE
@@ -183,7 +167,7 @@ MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
   count_all(c, x, n, mu_block_x() / parts * (mu_u64)THREADS + mu_thread_x(), readers * (mu_u64)THREADS);
   hand_over(c, counts, readers == 1);
   if (readers > 1) // each part has its last block
-    finish(counts + first, (mu_u32)c.count, tickets + part, readers, totals + first);
+    totals_finish(counts + first, (mu_u32)c.count, tickets + part, readers, totals + first);
 }
 
 MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
@@ -195,6 +179,6 @@ MU_KERNEL MU_BOUNDS(THREADS, OPS_HISTOGRAM_RESIDENT)
   mu_block_sync();
   count_all(c, x, n, mu_block_x() * (mu_u64)THREADS + mu_thread_x(), mu_grid_blocks_x() * (mu_u64)THREADS);
   give_up_choices(c);
-  finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
+  totals_finish(counts, bins, tickets, mu_grid_blocks_x(), totals);
 }
 #endif

@@ -84,6 +84,10 @@ typedef struct ops_order {
 #define OPS_HISTOGRAM_COPIED_BINS 256
 #define OPS_HISTOGRAM_BINS (1u << 20)
 
+/* Histograms between edges: up to how many bins a block adds up by itself. */
+#define OPS_RANGE_THREADS 256
+#define OPS_RANGE_SHARED_BINS 2048
+
 /* Maps: a block's tile is UNROLL vectors for each thread. */
 #define OPS_MAP_THREADS 512
 #define OPS_MAP_UNROLL 4
