@@ -43,9 +43,12 @@ set(MUSTER_NVCC_FLAGS ${MUSTER_NVCC_BASE} ${MUSTER_GENCODE} -Werror=all-warnings
   -Xcompiler=-Wall,-Wextra,-Werror)
 
 # muster_nvcc_standard(VARIABLE SOURCE): the oldest language that SOURCE can be compiled as. Reading the headers that a
-# later one brings along is a quarter of what compiling takes.
+# later one brings along is a quarter of what compiling takes. What is yet to be written is compiled as the newest.
 function(muster_nvcc_standard variable source)
-  file(STRINGS "${source}" headers REGEX "^#include <(cooperative_groups|cuda/|cub/)")
+  set(headers "not known")
+  if(EXISTS "${source}")
+    file(STRINGS "${source}" headers REGEX "^#include <(cooperative_groups|cuda/|cub/)")
+  endif()
   if(headers)
     set(${variable} -std=c++17 PARENT_SCOPE)
   else()
