@@ -70,7 +70,12 @@ bool tool_array_read(const char *path, const char *type, tool_array *out) {
     tool_error("--type %s: no such element type", type);
     return false;
   }
-  if (!tool_read_file(path, &out->bytes, &bytes))
+  char *doing = tool_format("reading %s", path);
+  tool_progress(doing);
+  free(doing);
+  bool read = tool_read_file(path, &out->bytes, &bytes);
+  tool_progress(NULL);
+  if (!read)
     return false;
   bool npy = tool_npy_is(out->bytes, bytes) || tool_has_suffix(path, ".npy");
   return npy ? read_npy(path, type, bytes, out) : read_raw(path, type, bytes, out);

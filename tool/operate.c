@@ -205,6 +205,7 @@ static muster_result launch(const job *j) {
 static muster_result compute(job *j) {
   size_t bytes = j->result.shape.bytes;
   muster_result r = workspace_bytes(j, &j->call.workspace_bytes);
+  tool_progress("copying to the device");
   for (size_t i = 0; i < INPUTS && r == MUSTER_OK; i++) {
     if (!j->path[i])
       continue;
@@ -220,6 +221,7 @@ static muster_result compute(job *j) {
     r = muster_alloc(j->device, j->call.workspace_bytes, &j->call.workspace);
   if (r == MUSTER_OK)
     r = muster_fill_bytes(j->device, j->call.workspace, 0, j->call.workspace_bytes);
+  tool_progress("computing");
   if (r == MUSTER_OK)
     r = launch(j);
   if (r == MUSTER_OK)
@@ -235,10 +237,12 @@ static int run(job *j) {
   char *choice = tool_device_choice(j->o);
   if (!choice)
     return TOOL_USAGE;
+  tool_progress("opening the device");
   muster_result r = muster_open(choice, &j->device);
   free(choice);
   if (r == MUSTER_OK)
     r = compute(j);
+  tool_progress(NULL); /* before messages, and before the result */
   int code = r == MUSTER_OK ? TOOL_OK : failed(j, r);
   muster_close(j->device); /* with its memory */
   if (code == TOOL_OK && !tool_array_write(j->o, &j->result, j->o->command == TOOL_HISTOGRAM))

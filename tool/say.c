@@ -38,6 +38,7 @@ void tool_print_to_parent(int session) {
 }
 
 void tool_print(const char *text) {
+  tool_progress(NULL); /* its line ends where a message begins */
   if (parent >= 0) {
     char *packet = tool_format("error %ld %.60000s", (long)getpid(), text);
     bool sent = send(parent, packet, strlen(packet), MSG_NOSIGNAL) >= 0;

@@ -41,6 +41,11 @@ bool tool_write_file(const char *path, const void *head, size_t head_bytes, cons
 /* The candidate nearest to `word` if it is near enough to be a slip, else NULL. */
 const char *tool_nearest(const char *word, const char *const *candidates, size_t n);
 
+/* ------------------------------------------------------------------ progress.c */
+/* On a terminal: what the command is doing from now on, as a line once it takes a second; NULL: nothing any
+ * more. By one thread. */
+void tool_progress(const char *what);
+
 /* ------------------------------------------------------------------ options.c */
 typedef enum tool_command {
   TOOL_NO_COMMAND,

@@ -1,7 +1,8 @@
 // bench.cu: the whole-device operations of libmuster, timed and verified beside CUB and cuBLAS in the same
 // run.
 //
-//   ops_bench FILE.tsv [reduce] [dot] [scan] [histogram] [map] [text=FILE]... [tune=FOLDER] [n=LOG2]
+//   ops_bench FILE.tsv [reduce] [dot] [scan] [histogram] [map] [accuracy] [text=FILE]... [tune=FOLDER]
+//             [n=LOG2]
 //
 // Without a word all operations. Each is timed in a stream (calls one after the other, as a program makes
 // them) and replayed in a CUDA graph; a figure is the median of 15 rounds, per call. FILE.tsv gets a row a
@@ -25,6 +26,7 @@
 #include <glob.h>
 
 #include "../check.h"
+#include "bound.h"
 #include "muster.h"
 
 #define MUST(call)                                                                     \
@@ -424,6 +426,55 @@ static void bench_map(void) {
   }
 }
 
+// ---------------------------------------------------------------- accuracy
+
+static __global__ void fill_f64(double *to, size_t n, unsigned seed) {
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    to[i] = hashed((unsigned)i * 2 + seed) * (1.0 / 4294967296.0) - 0.25 + hashed((unsigned)i) * 0x1p-60;
+}
+
+// Sums and dot products of up to 2^28 elements against sums on the host that lose nothing.
+template <typename T> static void judge_accuracy(muster_elem elem, const char *name, size_t n) {
+  std::vector<T> xs(n), ys(n);
+  exact_sum sum = {0, 0, 0}, dot = {0, 0, 0};
+  int digits = sizeof(T) == 4 ? 24 : 53;
+  CHECK(cudaMemcpy(xs.data(), x, n * sizeof(T), cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(ys.data(), y, n * sizeof(T), cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < n; i++) {
+    exact_add(&sum, xs[i]);
+    if (sizeof(T) == 4)
+      exact_add(&dot, (long double)xs[i] * ys[i]);
+    else
+      exact_add_product(&dot, xs[i], ys[i]);
+  }
+  for (int mode = 0; mode < MUSTER_MODES; mode++)
+    for (int dots = 0; dots < 2; dots++) {
+      static const char *const modes[] = {"fast", "reproducible", "compensated"};
+      const exact_sum *s = dots ? &dot : &sum;
+      muster_call call = call_of((muster_mode)mode);
+      if (dots)
+        MUST(muster_dot(device, &call, elem, AT(x), AT(y), n, AT(out)));
+      else
+        MUST(muster_reduce(device, &call, MUSTER_SUM, elem, AT(x), n, AT(out)));
+      long double error = fabsl(((long double)fetched<T>(out) - s->high) - s->low);
+      long double allowed = error_allowed(s, n, digits, mode == MUSTER_COMPENSATED);
+      verify(error <= allowed, dots ? "dot's accuracy" : "sum's accuracy", n);
+      printf("%-10s %-8s 2^%-5.2f          %-14s off by %.3Lg, allowed %.3Lg\n", dots ? "dot" : "sum", name,
+             log2((double)n), modes[mode], error, allowed);
+    }
+}
+
+static void bench_accuracy(void) { // writes over the inputs
+  size_t n = (size_t)1 << std::min(28u, largest);
+  fresh_workspace();
+  judge_accuracy<float>(MUSTER_f32, "f32", n);
+  n = std::min(n, (size_t)1 << (largest - 1)); // what has room
+  fill_f64<<<1056, 512>>>((double *)x, n, 1);
+  fill_f64<<<1056, 512>>>((double *)y, n, 77);
+  CHECK(cudaDeviceSynchronize());
+  judge_accuracy<double>(MUSTER_f64, "f64", n);
+}
+
 // ---------------------------------------------------------------- what else could be
 
 // A variant's numbers, from its file's name: FILE.ELEM.t512u4b2.ptx has 512 threads, 4 vectors a thread, and
@@ -660,8 +711,8 @@ int main(int argc, char **argv) {
   std::string folder;
   if (argc < 2) {
     fprintf(stderr,
-            "usage: ops_bench FILE.tsv [reduce] [dot] [scan] [histogram] [map] [text=FILE]... [tune=FOLDER] "
-            "[n=LOG2]\n");
+            "usage: ops_bench FILE.tsv [reduce] [dot] [scan] [histogram] [map] [accuracy] [text=FILE]... "
+            "[tune=FOLDER] [n=LOG2]\n");
     return 2;
   }
   for (int i = 2; i < argc; i++) {
@@ -730,8 +781,10 @@ int main(int argc, char **argv) {
     bench_map();
   if (!folder.empty())
     tune(folder, named);
+  if (wanted("accuracy")) // these two last: they write their own inputs
+    bench_accuracy();
   if (wanted("histogram"))
-    bench_histogram(); // last: it writes its own inputs
+    bench_histogram();
   CHECK(cudaDeviceSynchronize());
   fclose(file);
   muster_close(device);

@@ -16,7 +16,8 @@ enum {
 
 #define LESS(a, b) PURE(min, NEAR)(a, b)
 
-MU_KERNEL MU_BOUNDS(THREADS, OPS_TILE_RESIDENT)
+// Sixteen elements a vector take more registers than four blocks leave.
+MU_KERNEL MU_BOUNDS(THREADS, LANES == 16 ? 2 : OPS_TILE_RESIDENT)
     NAME(scan_extreme, ELEM)(const elem *x, mu_u64 n, elem *out, mu_u64 *turns, told_tile *told,
                              ops_order order, mu_u32 exclusive) {
   MU_SHARED near_type of_warp[WARPS];
