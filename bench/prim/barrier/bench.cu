@@ -1,7 +1,7 @@
 // bench.cu: barriers over groups of blocks, timed against cg::grid_group::sync() in the same run.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90 -Iinclude bench/prim/barrier/bench.cu -o /tmp/barrier_bench
-//   /tmp/barrier_bench FILE.tsv [tiny] [sweep] [bare] [skew] [blocks=N] [seconds]
+//   /tmp/barrier_bench FILE.tsv [tiny] [probe] [sweep] [bare] [skew] [blocks=N] [seconds]
 //
 // A figure is nanoseconds per barrier: the slope between two numbers of rounds (2,000 and 10,000; a sweep
 // 1,000 and 4,000), median over placements of the barrier's words (8; a sweep 3). FILE.tsv gets a row a
@@ -14,7 +14,14 @@
 #include "../../bench.h"
 #include "designs.cuh"
 
-enum { MEMORY_BYTES = 8 << 20, CANDIDATES = 2048, SMS_MAX = 256, SHAPES_MAX = 64, FIGURES_MAX = 400 };
+enum {
+  MEMORY_BYTES = 8 << 20,
+  CANDIDATES = 2048,
+  FIRST_CANDIDATE = 32768,
+  SMS_MAX = 256,
+  SHAPES_MAX = 64,
+  FIGURES_MAX = 400
+};
 
 static __global__ void grid_sync(struct setup s) {
   cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -56,6 +63,10 @@ static __device__ __forceinline__ void sync_often(const struct setup &s) {
 static __global__ void __launch_bounds__(1024) library(struct setup s) {
   sync_often(s);
 }
+// In as many registers as it likes.
+static __global__ void library_wide(struct setup s) {
+  sync_often(s);
+}
 // In 32 registers: on an H200 two blocks of 1,024 threads fit.
 static __global__ void __maxnreg__(32) library_lean(struct setup s) {
   sync_often(s);
@@ -92,14 +103,23 @@ static __global__ void __launch_bounds__(1024) library_relaxed(struct setup s) {
 struct variant {
   const char *name;
   const void *kernel;
-  unsigned shards, copies, most;
+  unsigned shards, copies, most, look_threads;
 };
 static const struct variant raw[] = {
 #define VARIANT(name, shards, copies, look, order, close, most) \
-  {#name, (const void *)raw_##name, shards, copies, most},
+  {#name, (const void *)raw_##name, shards, copies, most, look == APART ? 64 : 1},
 #include "variants.def"
 };
 enum { RAW = sizeof(raw) / sizeof(raw[0]) };
+// The library's, in the registers that a multiprocessor has for full blocks, and in as many as it likes.
+static const struct variant libraries[] = {
+    {"library", (const void *)library, 1, 1, 2000, 1},
+    {"library_wide", (const void *)library_wide, 1, 1, 400, 1},
+    {"library_checked", (const void *)library_checked, 1, 1, 400, 1},
+    {"library near2", (const void *)library, 1, 2, 2000, 1},
+    {"library s4c2", (const void *)library, 4, 2, 2000, 1},
+};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
 // Latency of CANDIDATES lines as each multiprocessor sees them: least of some chains of relaxed loads, in
 // cycles a load. Each load's address needs the value before it, which is 0.
@@ -130,6 +150,9 @@ static struct {
   unsigned *lines, *failed;
   unsigned char *side;
   unsigned char line_side[CANDIDATES]; // to which side each line is nearer
+  unsigned short *cycles;              // [multiprocessor][candidate]
+  unsigned *where;                     // [block]: on which multiprocessor
+  int pick;                            // which of the candidates the words lie in
   unsigned near_of[CANDIDATES / 2],
       far_of[CANDIDATES / 2]; // lines sorted by how much nearer they are to side 0
   struct timespec began;
@@ -152,14 +175,15 @@ static int by_score(const void *a, const void *b) {
 
 // Which multiprocessors are near to which lines: two sides, found from one line's latencies, then refined.
 static void find_sides(void) {
-  unsigned short *cycles, *host = (unsigned short *)calloc(SMS_MAX * CANDIDATES, 2);
+  unsigned short *cycles, *host = rig.cycles = (unsigned short *)calloc(SMS_MAX * CANDIDATES, 2);
   unsigned char side[SMS_MAX] = {0};
   static struct scored lines[CANDIDATES];
   CHECK(cudaMalloc(&cycles, SMS_MAX * CANDIDATES * 2));
   CHECK(cudaMemset(cycles, 0, SMS_MAX * CANDIDATES * 2));
   CHECK(cudaMemset(rig.memory, 0, MEMORY_BYTES));
   for (int i = 0; i < 2; i++)
-    latencies<<<bench.sms, 1024, 32768>>>(rig.memory, cycles); // big blocks: one a multiprocessor
+    latencies<<<bench.sms, 1024, 32768>>>(rig.memory + FIRST_CANDIDATE * 128,
+                                          cycles); // big blocks: one a multiprocessor
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(host, cycles, SMS_MAX * CANDIDATES * 2, cudaMemcpyDeviceToHost));
   static double weight[CANDIDATES];
@@ -210,19 +234,50 @@ static void find_sides(void) {
   putchar('\n');
   qsort(lines, CANDIDATES, sizeof lines[0], by_score);
   for (int i = 0; i < CANDIDATES / 2; i++) {
-    rig.near_of[i] = lines[i].line;
-    rig.far_of[i] = lines[CANDIDATES - 1 - i].line;
+    rig.near_of[i] = FIRST_CANDIDATE + lines[i].line;
+    rig.far_of[i] = FIRST_CANDIDATE + lines[CANDIDATES - 1 - i].line;
   }
   printf("lines: %.0f, %.0f ... %.0f, %.0f cycles nearer to one side than to the other\n", lines[0].score,
          lines[CANDIDATES / 4].score, lines[CANDIDATES * 3 / 4].score, lines[CANDIDATES - 1].score);
   CHECK(cudaMemcpy(rig.side, side, sizeof side, cudaMemcpyHostToDevice));
   CHECK(cudaFree(cycles));
-  free(host);
 }
 
 struct shape {
   unsigned blocks, groups, threads;
 };
+
+static __global__ void whereabouts(unsigned *where) {
+  if (threadIdx.x == 0)
+    where[blockIdx.x] = smid();
+}
+
+// The candidate that is nearest to (PICK_BEST) or farthest from (PICK_WORST) the multiprocessors of a group,
+// of those that no group before it has.
+enum { PICK_PLACE, PICK_BEST, PICK_WORST };
+static unsigned pick_line(struct shape h, unsigned group) {
+  static unsigned where[2112];
+  static unsigned char taken[CANDIDATES];
+  if (group == 0) {
+    memset(taken, 0, sizeof taken);
+    void *args[] = {&rig.where};
+    CHECK(cudaLaunchCooperativeKernel((const void *)whereabouts, dim3(h.blocks * h.groups), dim3(h.threads),
+                                      args, 0, 0));
+    CHECK(cudaMemcpy(where, rig.where, h.blocks * h.groups * 4, cudaMemcpyDeviceToHost));
+  }
+  unsigned least = ~0u, best = 0;
+  for (unsigned line = 0; line < CANDIDATES; line++) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < h.blocks; i++)
+      sum += rig.cycles[where[group * h.blocks + i] * CANDIDATES + line];
+    if (rig.pick == PICK_WORST)
+      sum = ~sum;
+    if (!taken[line] && sum < least)
+      least = sum, best = line;
+  }
+  taken[best] = 1;
+  return FIRST_CANDIDATE + best;
+}
 
 // Nanoseconds a barrier, or a negative number: it failed (-1), or it does not fit (-2).
 static double measure(const void *kernel, struct shape shape, struct setup s, unsigned places, unsigned few,
@@ -237,13 +292,15 @@ static double measure(const void *kernel, struct shape shape, struct setup s, un
     for (unsigned group = 0; group < shape.groups; group++)
       for (unsigned i = 0; i < LINES_MAX; i++) {
         unsigned turn = group * shards + place * 11 + i % shards, *line = &lines[group * LINES_MAX + i];
-        if (s.near &&
-            i < 2) { // the group-th line beyond all slots that is nearer to side i, from the slot's counts
-          size_t base = start + group * slot + offsetof(mu_slot, counts) / 128, at = 1650;
+        size_t base = start + group * slot + offsetof(mu_slot, counts) / 128, at = 0;
+        if (rig.pick && copies == 1) {
+          *line = (i ? *(line - 1) : pick_line(shape, group) - (s.near ? (unsigned)base : 0));
+        } else if (s.near &&
+                   i < 2) { // the group-th candidate that is nearer to side i, from the slot's counts
           for (unsigned left = group + 1; at < CANDIDATES; at++)
             if (rig.line_side[at] == i && --left == 0)
               break;
-          *line = (unsigned)(at - base);
+          *line = (unsigned)(FIRST_CANDIDATE + at - base);
         } else if (copies == 1) {
           *line = (unsigned)start * 4 + group * LINES_MAX + i;
         } else {
@@ -390,19 +447,74 @@ static void sweep(struct shape h, double grid, unsigned pause_high, int seconds,
          best_pause, ours, again / ours, checked, again / checked, again);
 }
 
+// Few designs at many pauses, side by side: what each idea gains. Words where they happen to lie (median of
+// three), and in the best and the worst line for the group.
+static void probe(struct shape h) {
+  static const unsigned pauses[] = {0, 50, 100, 150, 200, 300, 400};
+  enum { PAUSES = sizeof pauses / sizeof *pauses };
+  struct setup none = {};
+  double grid = measure((const void *)grid_sync, h, none, 3, 500, 2500, 1, 1);
+  rig.pick = PICK_BEST;
+  pick_line(h, 0);
+  unsigned where[16] = {0};
+  CHECK(cudaMemcpy(where, rig.where, (h.blocks < 16 ? h.blocks : 16) * 4, cudaMemcpyDeviceToHost));
+  printf("%u x %u / %u: grid.sync %.0f; multiprocessors", h.blocks, h.groups, h.threads, grid);
+  for (unsigned i = 0; i < h.blocks && i < 16; i++)
+    printf(" %u", where[i]);
+  printf("\n%24s", "pause");
+  for (unsigned p = 0; p < PAUSES; p++)
+    printf(" %11u", pauses[p]);
+  printf("\n");
+  for (rig.pick = PICK_PLACE; rig.pick <= PICK_WORST; rig.pick++)
+    for (unsigned v = 0; v < RAW + LIBRARIES; v++) {
+      const struct variant *variant = v < RAW ? &raw[v] : &libraries[v - RAW];
+      double best = 1e9;
+      if (h.blocks > variant->most || variant->shards > h.blocks || variant->look_threads > h.threads ||
+          (rig.pick && variant->copies > 1))
+        continue;
+      printf("%-16s %7s", variant->name,
+             rig.pick == PICK_BEST    ? "best"
+             : rig.pick == PICK_WORST ? "worst"
+                                      : "");
+      for (unsigned p = 0; p < PAUSES; p++) {
+        struct setup s = {};
+        s.pause = pauses[p];
+        if (v >= RAW) {
+          s.tuned = 1;
+          s.shards = variant->shards;
+          s.copies = variant->copies;
+          s.near = rig.pick || variant->copies > 1;
+        }
+        double ns =
+            measure(variant->kernel, h, s, rig.pick ? 1 : 3, 500, 2500, variant->shards, variant->copies);
+        row(h, variant->name, pauses[p] + 10000 * (unsigned)rig.pick, ns, grid);
+        if (ns <= -2)
+          break;
+        printf(" %5.0f (%.2f)", ns, grid / ns);
+        if (ns > best * 1.12)
+          break; // longer pauses only get worse
+        best = ns < best ? ns : best;
+      }
+      printf("\n");
+    }
+  rig.pick = PICK_PLACE;
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   static const struct shape shapes[] = {
       {2, 1, 128},   {4, 1, 128},   {8, 1, 128},    {16, 1, 128},  {32, 1, 128},  {64, 1, 128}, {132, 1, 128},
       {264, 1, 128}, {528, 1, 128}, {1056, 1, 128}, {2, 66, 128},  {4, 32, 128},  {8, 16, 128}, {16, 8, 128},
       {33, 4, 128},  {66, 2, 128},  {8, 33, 128},   {16, 33, 128}, {32, 33, 128}, {2, 1, 1024}, {8, 1, 1024},
       {16, 1, 1024}, {64, 1, 1024}, {132, 1, 1024}, {264, 1, 1024}};
-  int sweeping = 0, skewing = 0, bare = 0, seconds = 150;
+  int sweeping = 0, skewing = 0, bare = 0, probing = 0, seconds = 150;
   unsigned only = 0;
   int ends = bench_open(argc, argv);
   if (ends)
     return ends;
   for (int i = 2; i < argc; i++) {
     sweeping |= !strcmp(argv[i], "sweep");
+    probing |= !strcmp(argv[i], "probe");
     skewing |= !strcmp(argv[i], "skew");
     bare |= !strcmp(argv[i], "bare");
     if (!strncmp(argv[i], "blocks=", 7))
@@ -416,8 +528,21 @@ int main(int argc, char **argv) {
   CHECK(cudaMalloc(&rig.lines, PLACES_MAX * LINES_MAX * 4));
   CHECK(cudaMalloc(&rig.failed, 4));
   CHECK(cudaMalloc(&rig.side, SMS_MAX));
-  if (sweeping)
+  CHECK(cudaMalloc(&rig.where, 2112 * 4));
+  if (sweeping || probing)
     find_sides();
+  if (probing) {
+    static const struct shape probed[] = {
+        {2, 1, 128},  {3, 1, 128},  {4, 1, 128},   {8, 1, 128},   {9, 1, 128},   {12, 1, 128},
+        {16, 1, 128}, {64, 1, 128}, {132, 1, 128}, {264, 1, 128}, {528, 1, 128}, {2, 66, 128},
+        {4, 32, 128}, {8, 16, 128}, {33, 4, 128},  {32, 33, 128}, {2, 1, 1024},  {8, 1, 1024}};
+    for (const struct shape *h = probed; h < probed + sizeof probed / sizeof *probed && elapsed() < seconds;
+         h++)
+      if ((!only || h->blocks == only) && (!bench.tiny || h->blocks * h->groups * h->threads <= 5000))
+        probe(*h);
+    printf("%.0f s\n", elapsed());
+    return bench_close();
+  }
 
   unsigned n = sizeof shapes / sizeof *shapes;
   double grids[SHAPES_MAX];

@@ -5,7 +5,7 @@
 
 #include "muster/barrier.cuh"
 
-enum { RELAXED, ACQUIRE, BYTES, WORDS, WARPS, ATOM, GLOBAL, PIPE };
+enum { RELAXED, ACQUIRE, BYTES, WORDS, WARPS, ATOM, GLOBAL, APART };
 enum { SYNC, OR };
 enum { LOOKS_MAX = 1 << 20, LINES_MAX = 16, PLACES_MAX = 640 };
 
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
   const unsigned near = copies > 1 ? s.side[smid()] : 0;
 #define LINE(i) (s.memory + (size_t)s.lines[group * LINES_MAX + (i)] * 128)
   mu_u64 *arrive = (mu_u64 *)LINE(lane < copies ? lane * shards + rank % shards : 0);
-  mu_u64 *watch = (mu_u64 *)LINE(lane < shards ? near * shards + lane : 0);
+  mu_u64 *watch = (mu_u64 *)LINE(near * shards + (lane < shards ? lane : 0));
   const unsigned step = (s.blocks - (lane < shards ? lane : 0) + shards - 1) / shards;
   char *flags = LINE(0);
   mu_u64 target = 0;
@@ -132,30 +132,17 @@ static __device__ __forceinline__ void design(const struct setup &s, const unsig
         else
           mu_global_red_add_release_device_u64(arrive, 1);
       }
-      if (look == WARPS ? lane % 32 == 0 : lane < shards) {
+      if (look == WARPS ? lane % 32 == 0 : look == APART ? lane == 32 : lane < shards) {
         if (!(look == ATOM && seen >= target)) {
           rest(s.pause);
           unsigned late;
-          if (look == PIPE) { // two looks on their way, half a round trip apart
-            mu_u64 next;
-            seen = mu_global_load_relaxed_device_u64(watch);
-            rest(250);
-            do {
-              next = mu_global_load_relaxed_device_u64(watch);
-              if (seen >= target)
-                break;
-              seen = mu_global_load_relaxed_device_u64(watch);
-              if (next >= target)
-                break;
-            } while (++looks < LOOKS_MAX);
-          } else
-            do {
-              seen = look == ACQUIRE ? mu_global_load_acquire_device_u64(watch)
-                                     : mu_global_load_relaxed_device_u64(watch);
-              late = seen < target;
-              if (shards > 1)
-                late = __any_sync((1u << shards) - 1, late);
-            } while (late && ++looks < LOOKS_MAX);
+          do {
+            seen = look == ACQUIRE ? mu_global_load_acquire_device_u64(watch)
+                                   : mu_global_load_relaxed_device_u64(watch);
+            late = seen < target;
+            if (shards > 1)
+              late = __any_sync((1u << shards) - 1, late);
+          } while (late && ++looks < LOOKS_MAX);
         }
         if (look != ACQUIRE && order != 2)
           (void)mu_global_load_acquire_device_u64(watch);
