@@ -38,36 +38,42 @@
 #define MU_TIMEOUT_NS 10000000000ull
 
 // A block's hold on its group's barrier. Its fields are not for users, but timeout_ns, which may be set at
-// any time between barriers.
+// any time between barriers. What barriers that are soon complete do not touch takes no registers: it lies in
+// the workspace (mu_member).
 typedef struct {
   mu_slot *slot;
+  mu_member *me;
   mu_u64 *arrive; // my word in each copy: lanes below `copies`
   mu_u64 *look;   // the word I look at: lanes below `shards`
   mu_u64 target;  // what it shows when the epoch is complete
   mu_u64 epoch;   // how often this block has arrived in this launch
-  mu_u64 offset;  // what it showed before the first
-  mu_u64 drops;   // members known to have left
   mu_u64 nonce;   // of this launch
   mu_u64 timeout_ns;
   mu_u64 sum, last_sum; // what the two words of `sums` showed before this one: the next to be used, the other
   mu_u64 sums;          // how many of the epochs were sums: those do not count in `counts`
   mu_u32 step;          // arrivals an epoch at the word I look at
+  mu_u32 staying;       // blocks less those known to have left
   mu_u32 lane;          // in the part of the block that takes part
   mu_u32 rank, blocks, shards, copies, pause;
-  mu_u32 hands;              // lanes that have something to do: the larger of shards and copies
-  mu_u32 staying;            // blocks less those known to have left
+  mu_u32 role;               // what this thread has to do (MU_ARRIVES, ...), and behind it its lane
+  mu_u32 eager;              // so many of the next arrivals do not pause before their first look
   mu_u32 turn;               // of the collectives
-  mu_u32 brief;              // waits in a row that were short
   mu_u32 part, part_threads; // named barrier and threads of a part; part 0: the whole block
   mu_u32 system, hardware;
-  mu_u32 alone; // the first thread of a block with one word for all it does, on one device
 } mu_barrier;
 
 typedef mu_u64 mu_token; // an epoch
 
 enum {
+  MU_ARRIVES = 1,
+  MU_LOOKS = 2,
+  MU_PLAIN = 4, // does one of both, in a group on one device whose blocks look at one word each
+  MU_ROLES = 8,
+};
+
+enum {
   MU_LOOKS_BRIEF = 4,  // a wait of so many looks is short: the blocks arrive together
-  MU_BRIEF_ENOUGH = 2, // so many short waits in a row, and the next arrival pauses before its first look
+  MU_EAGER = 2,        // after a longer one so many arrivals do not pause before their first look
   MU_LOOKS_TRUST = 64, // looks between two doubts
 };
 
@@ -139,12 +145,15 @@ MU_OWN void mu_barrier_add_release(const mu_barrier *b, mu_u64 *word, mu_u64 val
   else
     mu_global_red_add_release_device_u64(word, value);
 }
-MU_OWN mu_u64 *mu_slot_members(mu_slot *slot) {
+MU_OWN mu_u64 *mu_slot_signs(mu_slot *slot) {
   return (mu_u64 *)(slot + 1);
 }
 // The cells of a turn: low halves of all members, then high halves.
 MU_OWN mu_u64 *mu_slot_cells(mu_slot *slot, mu_u32 blocks, mu_u32 turn) {
   return (mu_u64 *)(slot + 1) + (1 + turn % 2 * 2) * (mu_u64)blocks;
+}
+MU_OWN mu_member *mu_slot_members(mu_slot *slot, mu_u32 blocks) {
+  return (mu_member *)((mu_u64 *)(slot + 1) + 5 * (mu_u64)blocks);
 }
 
 // Division of 64 bits takes a hundred instructions, so that it is only done where a shift is not enough.
@@ -196,6 +205,22 @@ MU_OWN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   return MU_OK;
 }
 
+// What long waits will have to know. The block meets before anybody reads it.
+MU_OWN void mu_barrier_note(mu_barrier *b) {
+  mu_member *me = b->me = mu_slot_members(b->slot, b->blocks) + b->rank;
+  if (b->lane == 0) {
+    me->slot = b->slot;
+    me->nonce = b->nonce;
+    me->rank = b->rank;
+    me->blocks = b->blocks;
+    me->shards = b->shards;
+    me->part = b->part;
+    me->system = b->system;
+  }
+  if (b->lane < b->shards)
+    me->offset[b->lane] = b->target;
+}
+
 // Takes hold of the group's slot of the workspace; the group's blocks may open at different times.
 // `nonce` tells launches apart: any number but 0 that no launch uses at the same time or used just before.
 MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_group *g, const mu_tuning *t,
@@ -206,9 +231,11 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->rank = g->rank;
   b->blocks = b->staying = g->blocks;
   b->timeout_ns = MU_TIMEOUT_NS;
-  b->epoch = b->drops = b->sums = b->sum = b->last_sum = b->alone = 0;
+  b->epoch = b->sums = b->sum = b->last_sum = 0;
+  b->role = b->eager = 0;
   b->hardware = g->hardware && !part;
   b->nonce = nonce;
+  mu_barrier_converge(b); // somebody may still look at the last error, of a barrier opened before
   if (lane == 0)
     mu_barrier_errors()[part] = MU_OK;
   if (g->rank == MU_NOBODY)
@@ -220,11 +247,16 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   while (b->shards > threads || b->shards > b->blocks)
     b->shards /= 2;
   b->copies = threads < t->copies ? 1 : t->copies;
-  b->hands = b->copies > b->shards ? b->copies : b->shards;
   b->pause = t->pause;
-  b->brief = MU_BRIEF_ENOUGH;
   b->system = g->devices > 1;
-  b->alone = lane == 0 && b->hands == 1 && !b->system;
+  if (lane < b->copies)
+    b->role |= MU_ARRIVES;
+  if (lane < b->shards)
+    b->role |= MU_LOOKS;
+  if (b->role && b->shards == 1 && !b->system)
+    b->role |= MU_PLAIN;
+  if (b->role)
+    b->role |= lane * MU_ROLES;
   mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
   b->slot = slot;
   mu_u32 my_shard = g->rank % b->shards, shard = lane < b->shards ? lane : my_shard;
@@ -236,13 +268,16 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   // epochs are arrivals at the first of this launch. Each line has its own past: arrangements may change.
   mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
   mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word) & ~MU_POISON;
-  b->target = b->offset = b->shards == 1 ? count - mu_barrier_beyond(count, my_step)
-                                         : mu_barrier_quotient(count, my_step) * b->step;
+  b->target = b->shards == 1 ? count - mu_barrier_beyond(count, my_step)
+                             : mu_barrier_quotient(count, my_step) * b->step;
   // The turn this block wrote last stands in its own cells, in the newer of the two.
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
   b->turn = (mu_s32)(even - odd) > 0 ? even : odd;
-  return mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
+  mu_status status = mu_barrier_finish(b, lane == 0 ? mu_barrier_claim(b, t) : MU_OK);
+  if (!status) // and the slot is ours to write
+    mu_barrier_note(b);
+  return status;
 }
 
 // The same as everybody needs it: the arrangement of tuning.def, the hardware's number of the launch, all
@@ -282,7 +317,7 @@ MU_OWN mu_u64 mu_barrier_sign(const mu_barrier *b) {
 // waiting gets long, when leaving with an error, and when an arrival is followed by other work.
 MU_OWN void mu_barrier_show(const mu_barrier *b) {
   if (b->lane == 0)
-    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank, mu_barrier_sign(b));
+    mu_global_store_relaxed_system_u64(mu_slot_signs(b->slot) + b->rank, mu_barrier_sign(b));
 }
 
 // Marks, finds out who is missing, and says so in the slot.
@@ -294,7 +329,7 @@ MU_OWN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   while (mu_time_ns() - start_ns < 50000) { // all who wait find the mark and show themselves
   }
   MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {
-    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(slot) + i);
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_signs(slot) + i);
     if (!(word & MU_DROPPED) && (word >> 48 != mu_barrier_sign(b) >> 48 || word < mu_barrier_sign(b))) {
       missing++;
       first = i;
@@ -308,11 +343,11 @@ MU_OWN void mu_barrier_poison(mu_barrier *b, mu_status why) {
 }
 
 // The word of a member that dropped says how often it has arrived in `counts`; it never will again.
-MU_OWN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
+MU_OWN void mu_barrier_recount(mu_barrier *b) {
   mu_u64 gone = 0, arrived = 0;
   b->staying = b->blocks;
   MU_ROLLED for (mu_u32 i = 0; i < b->blocks; i++) {
-    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_members(b->slot) + i);
+    mu_u64 word = mu_global_load_relaxed_system_u64(mu_slot_signs(b->slot) + i);
     if (word & MU_DROPPED) {
       b->staying--;
       if (i % b->shards == b->lane) {
@@ -321,9 +356,8 @@ MU_OWN void mu_barrier_recount(mu_barrier *b, mu_u64 drops) {
       }
     }
   }
-  b->drops = drops;
   b->step = (mu_u32)((b->blocks - b->lane + b->shards - 1) / b->shards - gone);
-  b->target = b->offset + (b->epoch - b->sums) * b->step + arrived;
+  b->target = b->me->offset[b->lane] + (b->epoch - b->sums) * b->step + arrived;
 }
 
 // What a waiting lane does now and then: rest a little (a wait that has lasted 20 us can spare half of one;
@@ -334,8 +368,8 @@ MU_OWN mu_status mu_barrier_doubt(mu_barrier *b, mu_u64 start_ns) {
   mu_rest_ns(500);
   mu_barrier_show(b);
   mu_u64 drops = mu_global_load_acquire_system_u64(&b->slot->drops);
-  if (!mu_barrier_all(b, drops == b->drops))
-    mu_barrier_recount(b, drops);
+  if (!mu_barrier_all(b, drops == b->blocks - b->staying))
+    mu_barrier_recount(b);
   mu_u32 foreign = mu_global_load_relaxed_system_u64(&b->slot->nonce) != b->nonce;
   if (mu_barrier_all(b, !foreign && mu_time_ns() - start_ns < b->timeout_ns))
     return MU_OK;
@@ -359,84 +393,114 @@ MU_OWN mu_status mu_barrier_give_up(mu_barrier *b, mu_status why) {
   return why;
 }
 
-// A little rest before the first look, unless the last waits were long: then the others do not come at the
-// same time, and this block may be the last. (An empty loop would be dropped, so it is the clock that is
-// read.)
-MU_OWN void mu_barrier_pause(const mu_barrier *b) {
-  if (b->pause && b->brief >= MU_BRIEF_ENOUGH) {
+// A little rest before the first look, unless a wait was long just now: then the others do not come at the
+// same time, and this block may be the last. How long is found out before the arrival, since after it every
+// cycle counts.
+MU_OWN mu_u32 mu_barrier_patience(mu_barrier *b) {
+  mu_u32 cycles = b->eager ? 0 : b->pause;
+  b->eager -= b->eager != 0;
+  return cycles;
+}
+MU_OWN void mu_barrier_pause(mu_u32 cycles) {
+  if (cycles) { // an empty loop would be dropped, so it is the clock that is read
     mu_u32 start = mu_cycles();
-    while (mu_cycles() - start < b->pause) {
+    while (mu_cycles() - start < cycles) {
     }
   }
 }
 MU_OWN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
-  b->brief = looks > MU_LOOKS_BRIEF ? 0 : b->brief + 1;
+  if (looks > MU_LOOKS_BRIEF)
+    b->eager = MU_EAGER;
 }
 
-// What a long wait may find out: that members have left.
+// What a long wait is told, and what it may find out: that members have left.
 typedef struct {
-  mu_u64 target, drops;
+  mu_member *me;
+  const mu_u64 *look;
+  mu_u64 epoch, sums, timeout_ns;
+  mu_u32 lane;
+} mu_wait;
+typedef struct {
+  mu_u64 target;
   mu_u32 step, staying;
 } mu_count;
 
-// The rest of a wait that is not over after MU_LOOKS_TRUST looks. Takes a copy of the hold and gives back
-// what has changed, so that the hold need not lie in memory.
-MU_COLD mu_count mu_barrier_watch_on(mu_barrier b, mu_u32 acquire) {
-  mu_status status = MU_OK;
-  mu_u64 start_ns = mu_time_ns(), seen;
-  for (mu_u32 looks = 0;; looks++) {
-    if (looks % MU_LOOKS_TRUST == 0 && (status = mu_barrier_doubt(&b, start_ns)) &&
-        (status = mu_barrier_give_up(&b, status)))
-      break;
-    seen = mu_barrier_load(&b, b.look);
-    if (!mu_barrier_all(&b, seen >= b.target))
-      continue;
-    if (acquire)
-      (void)mu_barrier_load_acquire(&b, b.look);
-    if (seen & MU_POISON) {
-      mu_barrier_show(&b);
-      status = MU_POISONED;
-    }
-    break;
-  }
-  mu_barrier_tell(&b, status);
-  mu_count count = {b.target, b.drops, b.step, b.staying};
+MU_OWN mu_wait mu_barrier_waits(const mu_barrier *b) {
+  mu_wait wait = {b->me, b->look, b->epoch, b->sums, b->timeout_ns, b->role / MU_ROLES};
+  return wait;
+}
+MU_OWN mu_count mu_barrier_counts(const mu_barrier *b) {
+  mu_count count = {b->target, b->step, b->staying};
   return count;
 }
-
 MU_OWN void mu_barrier_count(mu_barrier *b, mu_count count) {
   b->target = count.target;
-  b->drops = count.drops;
   b->step = count.step;
   b->staying = count.staying;
-  b->brief = 0;
+}
+// The hold again, as far as long waits need it.
+MU_OWN mu_barrier mu_barrier_recall(mu_wait wait, mu_count count) {
+  mu_barrier b;
+  b.me = wait.me;
+  b.slot = b.me->slot;
+  b.nonce = b.me->nonce;
+  b.rank = b.me->rank;
+  b.blocks = b.me->blocks;
+  b.shards = b.me->shards;
+  b.part = b.me->part;
+  b.system = b.me->system;
+  b.look = (mu_u64 *)wait.look;
+  b.epoch = wait.epoch;
+  b.sums = wait.sums;
+  b.timeout_ns = wait.timeout_ns;
+  b.lane = wait.lane;
+  mu_barrier_count(&b, count);
+  return b;
 }
 
-// The looking lanes' wait; ALONE (a constant) is b->alone. The acquire comes once, after the look that
-// succeeds; its value is not waited for. Poison is the top bit, so it ends the wait too. What stands between
-// the look that succeeds and the block's closing barrier is waited for by all blocks in every barrier: so
-// errors are told here, and nothing is returned.
-MU_OWN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 alone) {
-  mu_u64 seen;
+// The rest of a wait that is not over after MU_LOOKS_TRUST looks, or has found poison. Called, and told no
+// more than it needs, so that barriers that are soon complete pay nothing for it.
+MU_COLD mu_count mu_barrier_watch_on(mu_wait wait, mu_count count, mu_u32 acquire) {
+  mu_barrier b = mu_barrier_recall(wait, count);
+  mu_status status = MU_OK;
+  mu_u64 start_ns = mu_time_ns(), seen;
+  for (mu_u32 looks = 1;; looks++) {
+    seen = mu_barrier_load(&b, b.look);
+    if (mu_barrier_all(&b, seen >= b.target)) {
+      if (acquire)
+        (void)mu_barrier_load_acquire(&b, b.look);
+      if (seen & MU_POISON) {
+        mu_barrier_show(&b);
+        status = MU_POISONED;
+      }
+      break;
+    }
+    if (looks % MU_LOOKS_TRUST == 1 && (status = mu_barrier_doubt(&b, start_ns)) &&
+        (status = mu_barrier_give_up(&b, status)))
+      break;
+  }
+  mu_barrier_tell(&b, status);
+  return mu_barrier_counts(&b);
+}
+
+// The looking lanes' wait; PLAIN (a constant): the role has MU_PLAIN. The acquire comes once, after the look
+// that succeeds; its value is not waited for. What stands between that look and the block's closing barrier
+// is waited for by all blocks in every barrier: so one comparison asks whether the epoch is complete and the
+// group whole (poison is the top bit), errors are told where they are found, and nothing is returned.
+MU_OWN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 plain) {
   mu_u32 looks = 0;
   MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
-    seen = alone ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
-    if (alone ? seen >= b->target : mu_barrier_all(b, seen >= b->target)) {
-      if (alone)
-        (void)mu_global_load_acquire_device_u64(b->look);
-      else if (acquire)
-        (void)mu_barrier_load_acquire(b, b->look);
-      goto complete;
+    mu_u64 seen = plain ? mu_global_load_relaxed_device_u64(b->look) : mu_barrier_load(b, b->look);
+    mu_u32 complete = (mu_u32)((seen - b->target) >> 32) < (mu_u32)(MU_POISON >> 33);
+    if (plain ? complete : mu_barrier_all(b, complete)) {
+      if (acquire)
+        (void)(plain ? mu_global_load_acquire_device_u64(b->look) : mu_barrier_load_acquire(b, b->look));
+      mu_barrier_learn(b, looks);
+      return;
     }
   }
-  mu_barrier_count(b, mu_barrier_watch_on(*b, acquire));
-  return;
-complete:
-  mu_barrier_learn(b, looks);
-  if (MU_SELDOM((mu_s64)seen < 0)) {
-    mu_barrier_show(b);
-    mu_barrier_tell(b, MU_POISONED);
-  }
+  b->eager = MU_EAGER;
+  mu_barrier_count(b, mu_barrier_watch_on(mu_barrier_waits(b), mu_barrier_counts(b), acquire));
 }
 
 // Converges, then says in every copy that this block has come.
@@ -477,6 +541,39 @@ MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
   return mu_barrier_finish(b, MU_OK);
 }
 
+// The whole meeting. A plain group's lanes take a way of their own: the release is the first thing after the
+// block has come together.
+MU_OWN mu_status mu_barrier_meet(mu_barrier *b, mu_u32 ordered) {
+  b->epoch++;
+  b->target += b->step;
+  mu_u32 patience = mu_barrier_patience(b);
+  mu_barrier_converge(b);
+  if (b->role & MU_PLAIN) {
+    if (ordered)
+      mu_global_red_add_release_device_u64(b->arrive, 1);
+    else
+      mu_global_red_add_relaxed_device_u64(b->arrive, 1);
+    if (b->role & MU_LOOKS) {
+      mu_barrier_pause(patience);
+      mu_barrier_watch(b, ordered, 1);
+    }
+  } else if (MU_SELDOM(b->role)) {
+    if (b->role & MU_ARRIVES) {
+      if (ordered)
+        mu_barrier_add_release(b, b->arrive, 1);
+      else if (b->system)
+        mu_global_red_add_relaxed_system_u64(b->arrive, 1);
+      else
+        mu_global_red_add_relaxed_device_u64(b->arrive, 1);
+    }
+    if (b->role & MU_LOOKS) {
+      mu_barrier_pause(patience);
+      mu_barrier_watch(b, ordered, 0);
+    }
+  }
+  return mu_barrier_finish(b, MU_OK);
+}
+
 // Both at once.
 MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
 #if MU_HAS_CLUSTER
@@ -486,47 +583,20 @@ MU_FN mu_status mu_barrier_sync(mu_barrier *b) {
     return MU_OK;
   }
 #endif
-  b->epoch++;
-  b->target += b->step;
-  mu_barrier_converge(b);
-  if (b->alone) {
-    mu_global_red_add_release_device_u64(b->arrive, 1);
-    mu_barrier_pause(b);
-    mu_barrier_watch(b, 1, 1);
-  } else if (MU_SELDOM(b->lane < b->hands)) {
-    if (b->lane < b->copies)
-      mu_barrier_add_release(b, b->arrive, 1);
-    if (b->lane < b->shards) {
-      mu_barrier_pause(b);
-      mu_barrier_watch(b, 1, 0);
-    }
-  }
-  return mu_barrier_finish(b, MU_OK);
+  return mu_barrier_meet(b, 1);
 }
 
 // Only a meeting: orders nothing between blocks, within the block as a block barrier does.
 MU_FN mu_status mu_barrier_sync_relaxed(mu_barrier *b) {
-  b->epoch++;
 #if MU_HAS_CLUSTER
   if (b->hardware) {
+    b->epoch++;
     mu_cluster_arrive_relaxed();
     mu_cluster_wait();
     return MU_OK;
   }
 #endif
-  b->target += b->step;
-  mu_barrier_converge(b);
-  if (b->lane < b->copies) {
-    if (b->system)
-      mu_global_red_add_relaxed_system_u64(b->arrive, 1);
-    else
-      mu_global_red_add_relaxed_device_u64(b->arrive, 1);
-  }
-  if (b->lane < b->shards) {
-    mu_barrier_pause(b);
-    mu_barrier_watch(b, 0, 0);
-  }
-  return mu_barrier_finish(b, MU_OK);
+  return mu_barrier_meet(b, 0);
 }
 
 // One look. Returns 1 if a wait would end at once (with an error too), else 0. A hardware cluster cannot be
@@ -583,7 +653,7 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 #endif
   mu_barrier_converge(b);
   if (b->lane == 0)
-    mu_global_store_relaxed_system_u64(mu_slot_members(b->slot) + b->rank,
+    mu_global_store_relaxed_system_u64(mu_slot_signs(b->slot) + b->rank,
                                        (mu_barrier_sign(b) - b->sums) | MU_DROPPED);
   if (b->lane < b->copies)
     mu_barrier_add_release(b, b->arrive, 1);
@@ -597,9 +667,11 @@ typedef struct {
   mu_count count;
   mu_u64 seen;
 } mu_sum_seen;
-MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu_u32 acquire) {
+MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_wait wait, mu_count count, const mu_u64 *word, mu_u64 sum,
+                                            mu_u32 acquire) {
+  mu_barrier b = mu_barrier_recall(wait, count);
   mu_status status = MU_OK, why = MU_OK;
-  mu_u64 start_ns = mu_time_ns(), seen = b.sum;
+  mu_u64 start_ns = mu_time_ns(), seen = sum;
   for (mu_u32 looks = 0;; looks++) {
     if (looks % MU_LOOKS_TRUST == 0) {
       why = mu_barrier_doubt(&b, start_ns);
@@ -610,7 +682,7 @@ MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu
       }
     }
     seen = mu_barrier_load(&b, word);
-    if (mu_barrier_all(&b, (mu_u32)(seen - b.sum) >= b.staying)) {
+    if (mu_barrier_all(&b, (mu_u32)(seen - sum) >= b.staying)) {
       if (acquire)
         (void)mu_barrier_load_acquire(&b, word);
       break;
@@ -623,36 +695,37 @@ MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_barrier b, const mu_u64 *word, mu
     }
   }
   mu_barrier_tell(&b, status);
-  mu_sum_seen end = {{b.target, b.drops, b.step, b.staying}, seen};
+  mu_sum_seen end = {mu_barrier_counts(&b), seen};
   return end;
 }
 
-// The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. ALONE as in
+// The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. PLAIN as in
 // mu_barrier_watch.
-MU_OWN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 alone) {
+MU_OWN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ordered, mu_u32 plain) {
   mu_u64 mine = (mu_u64)value << 32 | 1, seen;
-  mu_u32 looks = 0;
-  if (alone || b->lane == 0) {
+  mu_u32 looks = 0, patience = mu_barrier_patience(b);
+  if (plain || b->lane == 0) {
     if (ordered)
-      alone ? mu_global_red_add_release_device_u64(word, mine) : mu_barrier_add_release(b, word, mine);
-    else if (alone || !b->system)
+      plain ? mu_global_red_add_release_device_u64(word, mine) : mu_barrier_add_release(b, word, mine);
+    else if (plain || !b->system)
       mu_global_red_add_relaxed_device_u64(word, mine);
     else
       mu_global_red_add_relaxed_system_u64(word, mine);
   }
-  mu_barrier_pause(b);
+  mu_barrier_pause(patience);
   MU_ROLLED for (; looks < MU_LOOKS_TRUST; looks++) {
-    seen = alone ? mu_global_load_relaxed_device_u64(word) : mu_barrier_load(b, word);
+    seen = plain ? mu_global_load_relaxed_device_u64(word) : mu_barrier_load(b, word);
     mu_u32 open = (mu_u32)(seen - b->sum) < b->staying;
-    if (alone ? !open : mu_barrier_all(b, !open)) {
+    if (plain ? !open : mu_barrier_all(b, !open)) {
       if (ordered)
-        (void)(alone ? mu_global_load_acquire_device_u64(word) : mu_barrier_load_acquire(b, word));
+        (void)(plain ? mu_global_load_acquire_device_u64(word) : mu_barrier_load_acquire(b, word));
       mu_barrier_learn(b, looks);
       b->last_sum = seen;
       return;
     }
   }
-  mu_sum_seen end = mu_barrier_watch_sum_on(*b, word, ordered);
+  b->eager = MU_EAGER;
+  mu_sum_seen end = mu_barrier_watch_sum_on(mu_barrier_waits(b), mu_barrier_counts(b), word, b->sum, ordered);
   mu_barrier_count(b, end.count);
   b->last_sum = end.seen;
 }
@@ -697,6 +770,7 @@ MU_OWN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32
     return MU_MISMATCH;
   if (MU_SELDOM(b->sums == 0)) {
     mu_status status = MU_OK;
+    mu_barrier_converge(b); // nobody looks at the last error any more
     if (b->lane == 0)
       status = mu_barrier_open_sums(b->slot, b->nonce, b->blocks, b->timeout_ns);
     if (mu_barrier_finish(b, status))
@@ -709,7 +783,7 @@ MU_OWN mu_status mu_barrier_sum(mu_barrier *b, mu_u32 value, mu_u32 *sum, mu_u32
   b->sums++;
   mu_barrier_converge(b);
   if (b->lane < b->shards) {
-    if (b->alone)
+    if (b->role & MU_PLAIN)
       mu_barrier_add(b, word, value, ordered, 1);
     else
       mu_barrier_add(b, word, value, ordered, 0);

@@ -68,7 +68,10 @@ MU_OWN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
 
 // What waiting lanes do now and then: rest, show themselves, learn of poison, give up when their time is
 // over. LANES of the warp are in it together. Returns why to stop, or MU_OK to look again.
-MU_COLD mu_status mu_collect_doubt(mu_barrier b, mu_u32 lanes, mu_u64 start_ns) {
+MU_COLD mu_status mu_collect_doubt(mu_wait wait, mu_u32 turn, mu_u32 lanes, mu_u64 start_ns) {
+  mu_count none = {0, 0, 0};
+  mu_barrier b = mu_barrier_recall(wait, none);
+  b.turn = turn;
   mu_tile together = mu_tile_mask(lanes);
   mu_rest_ns(500);
   mu_barrier_show(&b);
@@ -110,7 +113,7 @@ MU_OWN void mu_collect_put(mu_barrier *b, mu_u64 value, mu_u32 wide) {
 MU_OWN mu_status mu_collect_hear(mu_barrier *b, mu_u32 wide, mu_u64 *value) {
   mu_u64 start_ns = 0;
   mu_u32 looks = 1;
-  mu_barrier_pause(b);
+  mu_barrier_pause(mu_barrier_patience(b));
   for (;; looks++) {
     mu_u64 low = mu_barrier_load(b, b->slot->results), high = b->turn;
     if (wide)
@@ -123,7 +126,7 @@ MU_OWN mu_status mu_collect_hear(mu_barrier *b, mu_u32 wide, mu_u64 *value) {
     if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!start_ns)
         start_ns = mu_time_ns();
-      mu_status status = mu_collect_doubt(*b, 1u << mu_lane(), start_ns);
+      mu_status status = mu_collect_doubt(mu_barrier_waits(b), b->turn, 1u << mu_lane(), start_ns);
       if (status)
         return status;
     }
@@ -150,7 +153,7 @@ MU_OWN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u6
     if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!*start_ns)
         *start_ns = mu_time_ns();
-      mu_status status = mu_collect_doubt(*b, warp->mask, *start_ns);
+      mu_status status = mu_collect_doubt(mu_barrier_waits(b), b->turn, warp->mask, *start_ns);
       if (status)
         return status;
     }

@@ -93,9 +93,18 @@ typedef struct {
   mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
   mu_line sums[2];          // arrivals that bring a number: low half how many, high half the sum
 } mu_slot;
+// What a member's long waits have to know besides what every barrier does. Its block writes it when it opens,
+// for itself: kept in memory it takes none of the registers of the kernel around.
+typedef struct {
+  mu_slot *slot;
+  mu_u64 nonce; // of this launch
+  mu_u32 rank, blocks, shards, part, system, pad;
+  mu_u64 offset[MU_SHARDS_MAX]; // what the words of each looking lane showed before the first barrier
+} mu_member;
 // Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low
-// and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn.
-#define MU_SLOT_WORDS 5
+// and the high half of a value (collect.cuh), each in the high half of a word whose low half tells its turn;
+// then the members' own.
+#define MU_SLOT_WORDS (5 + sizeof(mu_member) / 8)
 MU_STATIC_ASSERT(sizeof(mu_line) == MU_LINE_BYTES, "a line");
 MU_STATIC_ASSERT(sizeof(mu_slot) % MU_LINE_BYTES == 0, "a slot begins and ends on a line");
 

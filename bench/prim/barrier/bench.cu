@@ -470,7 +470,7 @@ static void probe(struct shape h) {
       const struct variant *variant = v < RAW ? &raw[v] : &libraries[v - RAW];
       double best = 1e9;
       if (h.blocks > variant->most || variant->shards > h.blocks || variant->look_threads > h.threads ||
-          (rig.pick && variant->copies > 1))
+          (rig.pick && variant->copies * variant->shards > 1))
         continue;
       printf("%-16s %7s", variant->name,
              rig.pick == PICK_BEST    ? "best"
