@@ -68,13 +68,16 @@ enum {
   MU_ARRIVES = 1,
   MU_LOOKS = 2,
   MU_PLAIN = 4, // does one of both, in a group on one device whose blocks look at one word each
-  MU_ROLES = 8,
+  MU_MOVES = 8, // after the first barrier, to the line that rank 0 chose; then it has MU_PLAIN instead
+  MU_ROLES = 16,
 };
 
 enum {
-  MU_LOOKS_BRIEF = 4,  // a wait of so many looks is short: the blocks arrive together
-  MU_EAGER = 2,        // after a longer one so many arrivals do not pause before their first look
-  MU_LOOKS_TRUST = 64, // looks between two doubts
+  MU_LOOKS_BRIEF = 4,   // a wait of so many looks is short: the blocks arrive together
+  MU_EAGER = 2,         // after a longer one so many arrivals do not pause before their first look
+  MU_LOOKS_TRUST = 64,  // looks between two doubts
+  MU_LINES_APART = 2,   // lines often lie in pairs: a choice looks at every second one,
+  MU_LOOKS_MEASURE = 3, // so many times
 };
 
 // How to arrange the words; the default comes from tuning.def. All blocks of a group arrange them alike, but
@@ -85,6 +88,7 @@ typedef struct {
   mu_u32 near;                    // which copy this block looks at
   mu_u32 pause;                   // cycles between arrival and first look
   mu_u32 first_line, second_line; // each copy's first line in the slot; the shards follow
+  mu_u32 choose;                  // 1: after its first barrier a group with one word moves to a near line
 } mu_tuning;
 
 // The row of tuning.def for a group of so many blocks in a grid of so many.
@@ -92,15 +96,16 @@ MU_FN mu_tuning mu_tuning_for(mu_u32 blocks, mu_u32 grid) {
   mu_tuning t;
   t.near = mu_block() & 1;
   t.shards = t.copies = 1;
-  t.pause = 0;
+  t.pause = t.choose = 0;
   t.first_line = 0;
   t.second_line = MU_SHARDS_MAX;
-#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_) \
-  if (blocks <= most_blocks && grid <= most_grid) {               \
-    t.shards = shards_;                                           \
-    t.copies = copies_;                                           \
-    t.pause = pause_;                                             \
-    return t;                                                     \
+#define MU_TUNE(most_blocks, most_grid, shards_, copies_, pause_, choose_) \
+  if (blocks <= most_blocks && grid <= most_grid) {                        \
+    t.shards = shards_;                                                    \
+    t.copies = copies_;                                                    \
+    t.pause = pause_;                                                      \
+    t.choose = choose_;                                                    \
+    return t;                                                              \
   }
 #include "tuning.def"
   return t;
@@ -166,9 +171,60 @@ MU_OWN mu_u64 mu_barrier_beyond(mu_u64 count, mu_u32 step) {
 }
 
 // Marks the group as lost, for everybody: in every word that anybody may look at.
-MU_OWN void mu_barrier_mark(mu_barrier *b) {
+MU_OWN void mu_barrier_mark(mu_slot *slot) {
   MU_ROLLED for (mu_u32 line = 0; line < MU_LINES; line++)
-      mu_global_red_or_relaxed_system_u64(&b->slot->counts[line].word, MU_POISON);
+      mu_global_red_or_relaxed_system_u64(&slot->counts[line].word, MU_POISON);
+}
+
+// What COUNT was before the epoch that is under way. Nobody can complete an epoch without this block, so what
+// is beyond a whole number of them are arrivals at the next one. Each line has its own past: arrangements may
+// change.
+MU_OWN mu_u64 mu_barrier_base(mu_u64 count, mu_u32 step) {
+  return count - mu_barrier_beyond(count, step);
+}
+
+// Which line the word lies in matters: each is nearer to one half of the multiprocessors, and a few blocks
+// are often all in one half. So rank 0, when it opens, looks which line is nearer to itself, and says so; the
+// others learn it from the first barrier, which is still on the first line. Nobody waits for a choice. It is
+// right whichever it is, and good for as long as rank 0 runs on that multiprocessor; else it is made again,
+// which takes a look at a few lines: two whose times differ by a sixteenth are near to different halves, and
+// the search is over. Only rank 0 can tell whether a line is at rest: nobody arrives there before it has
+// arrived. A launch that opens again keeps its choice, since somebody may still be reading it.
+MU_COLD mu_status mu_barrier_choose(mu_slot *slot, mu_u64 nonce, mu_u32 blocks, mu_u32 first_line) {
+  mu_u32 here = mu_multiprocessor() + 1, nearest = ~0u, farthest = 0;
+  mu_u64 choice = mu_global_load_relaxed_system_u64(&slot->line), count, uneven = 0;
+  mu_u32 before = (mu_u32)choice, line = before;
+  if (mu_global_load_relaxed_system_u64(&slot->line_nonce) == nonce)
+    return MU_OK;
+  if (choice >> 32 != here)
+    MU_ROLLED for (mu_u32 i = 0; i < MU_LINES && farthest <= nearest + farthest / 16; i += MU_LINES_APART) {
+      mu_u32 least = ~0u;
+      MU_ROLLED for (mu_u32 again = 0; again < MU_LOOKS_MEASURE; again++) {
+        mu_u32 start = mu_cycles();
+        if (mu_global_load_relaxed_device_u64(&slot->counts[i].word) & MU_POISON)
+          return MU_POISONED; // (the clock below waits for the value)
+        mu_u32 took = mu_cycles() - start;
+        least = took < least ? took : least;
+      }
+      if (least < nearest) {
+        nearest = least;
+        line = i;
+      }
+      farthest = least > farthest ? least : farthest;
+    }
+  count = mu_global_load_relaxed_system_u64(&slot->counts[line].word);
+  if (line != first_line)
+    uneven = mu_barrier_beyond(count, blocks);
+  count = mu_global_load_relaxed_system_u64(&slot->counts[before].word);
+  if (before != first_line)
+    uneven |= mu_barrier_beyond(count, blocks);
+  if (uneven) {
+    mu_barrier_mark(slot);
+    return MU_STALE;
+  }
+  mu_global_store_relaxed_system_u64(&slot->line, (mu_u64)here << 32 | line);
+  mu_global_store_relaxed_system_u64(&slot->line_nonce, nonce);
+  return MU_OK;
 }
 
 // The first thread's part of opening: is the slot ours, whole, and at rest? Whether it is at rest only the
@@ -197,12 +253,13 @@ MU_OWN mu_status mu_barrier_claim(mu_barrier *b, const mu_tuning *t) {
   while (seen != b->nonce) {
     mu_u64 now = mu_global_cas_relaxed_system_u64(&slot->nonce, seen, b->nonce);
     if (now == seen && uneven) {
-      mu_barrier_mark(b);
+      mu_barrier_mark(slot);
       return MU_STALE;
     }
     seen = now == seen ? b->nonce : now;
   }
-  return MU_OK;
+  return b->rank == 0 && b->role & MU_MOVES ? mu_barrier_choose(slot, b->nonce, b->blocks, t->first_line)
+                                            : MU_OK;
 }
 
 // What long waits will have to know. The block meets before anybody reads it.
@@ -216,6 +273,7 @@ MU_OWN void mu_barrier_note(mu_barrier *b) {
     me->shards = b->shards;
     me->part = b->part;
     me->system = b->system;
+    me->moving = (b->role & MU_MOVES) != 0;
   }
   if (b->lane < b->shards)
     me->offset[b->lane] = b->target;
@@ -254,7 +312,7 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   if (lane < b->shards)
     b->role |= MU_LOOKS;
   if (b->role && b->shards == 1 && !b->system)
-    b->role |= MU_PLAIN;
+    b->role |= t->choose && b->copies == 1 ? MU_MOVES : MU_PLAIN;
   if (b->role)
     b->role |= lane * MU_ROLES;
   mu_slot *slot = (mu_slot *)((char *)workspace + g->index * MU_SLOT_BYTES(g->largest));
@@ -264,12 +322,10 @@ MU_FN mu_status mu_barrier_open_as(mu_barrier *b, void *workspace, const mu_grou
   b->arrive = &slot->counts[(lane && lane < b->copies ? t->second_line : t->first_line) + my_shard].word;
   b->look = &slot->counts[near + shard].word;
   b->step = (b->blocks - shard + b->shards - 1) / b->shards;
-  // Nobody can complete an epoch without this block, so what its own counter shows beyond a whole number of
-  // epochs are arrivals at the first of this launch. Each line has its own past: arrangements may change.
   mu_u32 my_step = (b->blocks - my_shard + b->shards - 1) / b->shards;
   mu_u64 count = mu_global_load_relaxed_system_u64(&slot->counts[near + my_shard].word) & ~MU_POISON;
-  b->target = b->shards == 1 ? count - mu_barrier_beyond(count, my_step)
-                             : mu_barrier_quotient(count, my_step) * b->step;
+  b->target =
+      b->shards == 1 ? mu_barrier_base(count, my_step) : mu_barrier_quotient(count, my_step) * b->step;
   // The turn this block wrote last stands in its own cells, in the newer of the two.
   mu_u32 even = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 0) + g->rank);
   mu_u32 odd = (mu_u32)mu_global_load_relaxed_system_u64(mu_slot_cells(slot, b->blocks, 1) + g->rank);
@@ -324,7 +380,7 @@ MU_OWN void mu_barrier_show(const mu_barrier *b) {
 MU_OWN void mu_barrier_poison(mu_barrier *b, mu_status why) {
   mu_slot *slot = b->slot;
   mu_u32 missing = 0, first = MU_NOBODY;
-  mu_barrier_mark(b);
+  mu_barrier_mark(slot);
   mu_u64 start_ns = mu_time_ns();
   while (mu_time_ns() - start_ns < 50000) { // all who wait find the mark and show themselves
   }
@@ -352,7 +408,7 @@ MU_OWN void mu_barrier_recount(mu_barrier *b) {
       b->staying--;
       if (i % b->shards == b->lane) {
         gone++;
-        arrived += word & 0xffffffffffffull;
+        arrived += b->me->moving ? 1 : word & 0xffffffffffffull; // its second arrival would be elsewhere
       }
     }
   }
@@ -413,35 +469,40 @@ MU_OWN void mu_barrier_learn(mu_barrier *b, mu_u32 looks) {
     b->eager = MU_EAGER;
 }
 
-// What a long wait is told, and what it may find out: that members have left.
+// The hold while a long wait is called. All that lives in registers is parked here, on the stack of the
+// called, and taken from here again: a call preserves only 16 registers, and what a kernel of 32 would have
+// to keep across it is spilled for every barrier, not for the call alone.
 typedef struct {
   mu_member *me;
-  const mu_u64 *look;
-  mu_u64 epoch, sums, timeout_ns;
-  mu_u32 lane;
+  mu_u64 *arrive, *look;
+  mu_u64 target, epoch;
+  mu_u64 sums, timeout_ns; // not taken back: often constants
+  mu_u32 step, staying, role, eager;
 } mu_wait;
-typedef struct {
-  mu_u64 target;
-  mu_u32 step, staying;
-} mu_count;
 
-MU_OWN mu_wait mu_barrier_waits(const mu_barrier *b) {
-  mu_wait wait = {b->me, b->look, b->epoch, b->sums, b->timeout_ns, b->role / MU_ROLES};
+MU_OWN mu_wait mu_barrier_park(const mu_barrier *b) {
+  mu_wait wait = {b->me,         b->arrive, b->look,    b->target, b->epoch, b->sums,
+                  b->timeout_ns, b->step,   b->staying, b->role,   b->eager};
   return wait;
 }
-MU_OWN mu_count mu_barrier_counts(const mu_barrier *b) {
-  mu_count count = {b->target, b->step, b->staying};
-  return count;
-}
-MU_OWN void mu_barrier_count(mu_barrier *b, mu_count count) {
-  b->target = count.target;
-  b->step = count.step;
-  b->staying = count.staying;
+MU_OWN void mu_barrier_resume(mu_barrier *b, const mu_wait *wait) {
+  b->me = wait->me;
+  b->arrive = wait->arrive;
+  b->look = wait->look;
+  b->target = wait->target;
+  b->epoch = wait->epoch;
+  b->step = wait->step;
+  b->staying = wait->staying;
+  b->role = wait->role;
+  b->eager = wait->eager;
 }
 // The hold again, as far as long waits need it.
-MU_OWN mu_barrier mu_barrier_recall(mu_wait wait, mu_count count) {
+MU_OWN mu_barrier mu_barrier_recall(const mu_wait *wait) {
   mu_barrier b;
-  b.me = wait.me;
+  mu_barrier_resume(&b, wait);
+  b.sums = wait->sums;
+  b.timeout_ns = wait->timeout_ns;
+  b.lane = wait->role / MU_ROLES;
   b.slot = b.me->slot;
   b.nonce = b.me->nonce;
   b.rank = b.me->rank;
@@ -449,19 +510,13 @@ MU_OWN mu_barrier mu_barrier_recall(mu_wait wait, mu_count count) {
   b.shards = b.me->shards;
   b.part = b.me->part;
   b.system = b.me->system;
-  b.look = (mu_u64 *)wait.look;
-  b.epoch = wait.epoch;
-  b.sums = wait.sums;
-  b.timeout_ns = wait.timeout_ns;
-  b.lane = wait.lane;
-  mu_barrier_count(&b, count);
   return b;
 }
 
 // The rest of a wait that is not over after MU_LOOKS_TRUST looks, or has found poison. Called, and told no
 // more than it needs, so that barriers that are soon complete pay nothing for it.
-MU_COLD mu_count mu_barrier_watch_on(mu_wait wait, mu_count count, mu_u32 acquire) {
-  mu_barrier b = mu_barrier_recall(wait, count);
+MU_COLD void mu_barrier_watch_on(mu_wait *wait, mu_u32 acquire) {
+  mu_barrier b = mu_barrier_recall(wait);
   mu_status status = MU_OK;
   mu_u64 start_ns = mu_time_ns(), seen;
   for (mu_u32 looks = 1;; looks++) {
@@ -480,7 +535,7 @@ MU_COLD mu_count mu_barrier_watch_on(mu_wait wait, mu_count count, mu_u32 acquir
       break;
   }
   mu_barrier_tell(&b, status);
-  return mu_barrier_counts(&b);
+  *wait = mu_barrier_park(&b);
 }
 
 // The looking lanes' wait; PLAIN (a constant): the role has MU_PLAIN. The acquire comes once, after the look
@@ -500,7 +555,30 @@ MU_OWN void mu_barrier_watch(mu_barrier *b, mu_u32 acquire, mu_u32 plain) {
     }
   }
   b->eager = MU_EAGER;
-  mu_barrier_count(b, mu_barrier_watch_on(mu_barrier_waits(b), mu_barrier_counts(b), acquire));
+  mu_wait wait = mu_barrier_park(b);
+  mu_barrier_watch_on(&wait, acquire);
+  mu_barrier_resume(b, &wait);
+}
+
+// The first barrier is over: moves to the line that rank 0 chose. Those who left for good arrived there once
+// less than they say, each of them: like everybody else once on the first line, so the offset has that.
+MU_COLD void mu_barrier_move_on(mu_wait *wait) {
+  mu_member *me = wait->me;
+  mu_u32 line = (mu_u32)mu_global_load_relaxed_system_u64(&me->slot->line);
+  mu_u64 *word = &me->slot->counts[line].word;
+  if (word != wait->look) {
+    mu_u64 count = mu_global_load_relaxed_system_u64(word) & ~MU_POISON;
+    wait->target = mu_barrier_base(count, me->blocks);
+    wait->arrive = wait->look = word;
+    me->offset[0] = wait->target - me->blocks;
+  }
+  me->moving = 0;
+  wait->role ^= MU_PLAIN | MU_MOVES;
+}
+MU_OWN void mu_barrier_move(mu_barrier *b) {
+  mu_wait wait = mu_barrier_park(b);
+  mu_barrier_move_on(&wait);
+  mu_barrier_resume(b, &wait);
 }
 
 // Converges, then says in every copy that this block has come.
@@ -538,6 +616,8 @@ MU_FN mu_status mu_barrier_wait(mu_barrier *b, mu_token token) {
 #endif
   if (b->lane < b->shards)
     mu_barrier_watch(b, 1, 0);
+  if (MU_SELDOM(b->role & MU_MOVES))
+    mu_barrier_move(b);
   return mu_barrier_finish(b, MU_OK);
 }
 
@@ -558,6 +638,7 @@ MU_OWN mu_status mu_barrier_meet(mu_barrier *b, mu_u32 ordered) {
       mu_barrier_watch(b, ordered, 1);
     }
   } else if (MU_SELDOM(b->role)) {
+    ordered |= b->role & MU_MOVES; // rank 0's choice has to be visible
     if (b->role & MU_ARRIVES) {
       if (ordered)
         mu_barrier_add_release(b, b->arrive, 1);
@@ -570,6 +651,8 @@ MU_OWN mu_status mu_barrier_meet(mu_barrier *b, mu_u32 ordered) {
       mu_barrier_pause(patience);
       mu_barrier_watch(b, ordered, 0);
     }
+    if (b->role & MU_MOVES)
+      mu_barrier_move(b);
   }
   return mu_barrier_finish(b, MU_OK);
 }
@@ -663,13 +746,8 @@ MU_FN void mu_barrier_arrive_and_drop(mu_barrier *b) {
 
 // What is left of a long wait for a sum: as mu_barrier_watch_on, but these words have no room for poison, so
 // a look at `counts` has to tell of it.
-typedef struct {
-  mu_count count;
-  mu_u64 seen;
-} mu_sum_seen;
-MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_wait wait, mu_count count, const mu_u64 *word, mu_u64 sum,
-                                            mu_u32 acquire) {
-  mu_barrier b = mu_barrier_recall(wait, count);
+MU_COLD mu_u64 mu_barrier_watch_sum_on(mu_wait *wait, const mu_u64 *word, mu_u64 sum, mu_u32 acquire) {
+  mu_barrier b = mu_barrier_recall(wait);
   mu_status status = MU_OK, why = MU_OK;
   mu_u64 start_ns = mu_time_ns(), seen = sum;
   for (mu_u32 looks = 0;; looks++) {
@@ -695,8 +773,8 @@ MU_COLD mu_sum_seen mu_barrier_watch_sum_on(mu_wait wait, mu_count count, const 
     }
   }
   mu_barrier_tell(&b, status);
-  mu_sum_seen end = {mu_barrier_counts(&b), seen};
-  return end;
+  *wait = mu_barrier_park(&b);
+  return seen;
 }
 
 // The looking lanes' part of a sum: arrive, wait, and leave what the word shows in b->last_sum. PLAIN as in
@@ -725,9 +803,9 @@ MU_OWN void mu_barrier_add(mu_barrier *b, mu_u64 *word, mu_u32 value, mu_u32 ord
     }
   }
   b->eager = MU_EAGER;
-  mu_sum_seen end = mu_barrier_watch_sum_on(mu_barrier_waits(b), mu_barrier_counts(b), word, b->sum, ordered);
-  mu_barrier_count(b, end.count);
-  b->last_sum = end.seen;
+  mu_wait wait = mu_barrier_park(b);
+  b->last_sum = mu_barrier_watch_sum_on(&wait, word, b->sum, ordered);
+  mu_barrier_resume(b, &wait);
 }
 
 // Before the first sum of a launch: what do the words of `sums` start from? The first block that comes here,

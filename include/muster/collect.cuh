@@ -52,7 +52,7 @@ MU_OWN mu_u64 *mu_collect_words(void) {
 MU_OWN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
   mu_slot *slot = b->slot;
   mu_u32 missing = 0, first = MU_NOBODY;
-  mu_barrier_mark(b);
+  mu_barrier_mark(slot);
   MU_ROLLED for (mu_u32 i = b->blocks; i-- > 0;) {
     if ((mu_u32)mu_global_load_relaxed_system_u64(cells + i) != b->turn) {
       missing++;
@@ -69,8 +69,7 @@ MU_OWN void mu_collect_blame(mu_barrier *b, const mu_u64 *cells) {
 // What waiting lanes do now and then: rest, show themselves, learn of poison, give up when their time is
 // over. LANES of the warp are in it together. Returns why to stop, or MU_OK to look again.
 MU_COLD mu_status mu_collect_doubt(mu_wait wait, mu_u32 turn, mu_u32 lanes, mu_u64 start_ns) {
-  mu_count none = {0, 0, 0};
-  mu_barrier b = mu_barrier_recall(wait, none);
+  mu_barrier b = mu_barrier_recall(&wait);
   b.turn = turn;
   mu_tile together = mu_tile_mask(lanes);
   mu_rest_ns(500);
@@ -126,7 +125,7 @@ MU_OWN mu_status mu_collect_hear(mu_barrier *b, mu_u32 wide, mu_u64 *value) {
     if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!start_ns)
         start_ns = mu_time_ns();
-      mu_status status = mu_collect_doubt(mu_barrier_waits(b), b->turn, 1u << mu_lane(), start_ns);
+      mu_status status = mu_collect_doubt(mu_barrier_park(b), b->turn, 1u << mu_lane(), start_ns);
       if (status)
         return status;
     }
@@ -153,7 +152,7 @@ MU_OWN mu_status mu_collect_take(mu_barrier *b, const mu_tile *warp, const mu_u6
     if (MU_SELDOM(looks % MU_LOOKS_TRUST == 0)) {
       if (!*start_ns)
         *start_ns = mu_time_ns();
-      mu_status status = mu_collect_doubt(mu_barrier_waits(b), b->turn, warp->mask, *start_ns);
+      mu_status status = mu_collect_doubt(mu_barrier_park(b), b->turn, warp->mask, *start_ns);
       if (status)
         return status;
     }

@@ -23,6 +23,7 @@
 //   mu_cluster_rank(), mu_cluster_blocks()              the same for hardware clusters, from 9.0 on
 //   mu_lane(), mu_lanes_below()                         in the warp; the mask of the lanes below
 //   mu_grid_nonce()                                     the hardware's number of the launch
+//   mu_multiprocessor()                                 on which of them this block runs
 //   mu_grid_thread_<d>(), mu_grid_threads_<d>()         in the whole grid; 64 bits
 //   mu_bar_<or|and>(predicate), mu_bar_<or|and>_part(predicate, id, threads)
 //                                                       a barrier of the block with a vote

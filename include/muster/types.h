@@ -66,7 +66,7 @@ enum {
   MU_SLOT_MAGIC = 0x4d555354, // "MUST"
   MU_SHARDS_MAX = 8,
   MU_COPIES_MAX = 2,
-  MU_LINES = 2 * 8, // MU_SHARDS_MAX for each copy
+  MU_LINES = 32, // MU_SHARDS_MAX for each copy, and more: so many lie near to any multiprocessor in part
 };
 #define MU_POISON 0x8000000000000000ull  // in a count: somebody gave up
 #define MU_OPENING 0x4000000000000000ull // in sum_nonce: a block of that launch notes sum_after
@@ -89,7 +89,9 @@ typedef struct {
   mu_u64 sum_nonce;    // the launch that used sums last
   mu_u64 sum_after[2]; // what the words of `sums` showed when it began
   mu_u64 results[2];   // of a collective that one member adds up: low and high half, each behind its turn
-  mu_u64 pad[5];
+  mu_u64 line,
+      line_nonce; // of `counts`: rank 0's choice, the multiprocessor (+ 1) in the high half; the launch
+  mu_u64 pad[3];
   mu_line counts[MU_LINES]; // arrivals; each copy counts all of them, spread over its shards
   mu_line sums[2];          // arrivals that bring a number: low half how many, high half the sum
 } mu_slot;
@@ -98,7 +100,8 @@ typedef struct {
 typedef struct {
   mu_slot *slot;
   mu_u64 nonce; // of this launch
-  mu_u32 rank, blocks, shards, part, system, pad;
+  mu_u32 rank, blocks, shards, part, system;
+  mu_u32 moving;                // 1: the first barrier, on the way to another line, is not over
   mu_u64 offset[MU_SHARDS_MAX]; // what the words of each looking lane showed before the first barrier
 } mu_member;
 // Behind the slot, a word a member each: its launch and epoch (mu_barrier_sign); then, twice in turn, the low

@@ -20,6 +20,7 @@ struct setup {
   char *workspace;               // for the library's barrier
   unsigned tuned;                // 0: as the library chooses
   unsigned shards, copies, near; // else so; near 1: lines and side say which lines, and which is nearer
+  unsigned choose;               // the library chooses the line
 };
 
 static __device__ inline unsigned smid(void) {

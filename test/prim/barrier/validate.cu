@@ -135,6 +135,8 @@ template <bool PARTS> static __device__ __forceinline__ void exchange_as(struct 
     status = mu_barrier_open(&b, t.workspace, &g);
   }
   b.timeout_ns = 2000000000;
+  if (!status && t.form == EVERY)
+    status = mu_barrier_sync_relaxed(&b);
   unsigned writers = threads < WORDS ? threads : WORDS, gap = threads / writers, round;
   for (round = 1; !status && round <= t.rounds; round++) {
     unsigned *payload = t.payload + (size_t)(round % 2) * mu_grid_blocks() * WORDS;
@@ -214,15 +216,18 @@ static __global__ void __launch_bounds__(1024)
   }
 }
 
-// Some blocks arrive once and leave without waiting.
-static __global__ void abandon(void *workspace, unsigned arrivals) {
+// After some rounds some blocks arrive and leave without waiting.
+static __global__ void abandon(void *workspace, unsigned rounds, unsigned arrivals) {
   mu_group g = mu_group_grid();
   mu_barrier b;
-  if (!mu_barrier_open(&b, workspace, &g) && g.rank < arrivals)
+  mu_status status = mu_barrier_open(&b, workspace, &g);
+  for (unsigned round = 1; !status && round <= rounds; round++)
+    status = mu_barrier_sync(&b);
+  if (!status && g.rank < arrivals)
     mu_barrier_arrive(&b);
 }
 
-// Block i leaves for good after round 10 * (i + 1), the last stays.
+// Block i leaves for good after round t.size * (i + 1), the last stays.
 static __global__ void __launch_bounds__(1024) leaving(struct test t) {
   mu_group g = group_of(&t);
   mu_barrier b;
@@ -233,19 +238,19 @@ static __global__ void __launch_bounds__(1024) leaving(struct test t) {
     unsigned *payload = t.payload + (size_t)(round % 2) * mu_grid_blocks();
     if (me == 0)
       payload[mu_block()] = round;
-    if (round == 10 * (g.rank + 1) && g.rank + 1 < g.blocks) {
+    if (round == t.size * (g.rank + 1) && g.rank + 1 < g.blocks) {
       mu_barrier_arrive_and_drop(&b);
       return;
     }
     unsigned sum, summing = round % 4 > 1; // blocks leave in sums and in plain barriers
     status = summing ? mu_barrier_sync_add_u32(&b, 1, &sum) : mu_barrier_sync(&b);
     for (unsigned i = me; !status && i < g.blocks; i += mu_block_threads())
-      if ((10 * (i + 1) >= round || i + 1 == g.blocks) && payload[mu_group_member(&g, i)] != round)
+      if ((t.size * (i + 1) >= round || i + 1 == g.blocks) && payload[mu_group_member(&g, i)] != round)
         atomicAdd(t.wrong, 1);
     if (!status && summing) {
-      unsigned left = (round - 1) / 10; // those whose last round was before this one
+      unsigned left = (round - 1) / t.size; // those whose last round was before this one
       unsigned here = g.blocks - (left < g.blocks - 1 ? left : g.blocks - 1);
-      unsigned leaves_now = round % 10 == 0 && round / 10 < g.blocks; // it drops without a number
+      unsigned leaves_now = round % t.size == 0 && round / t.size < g.blocks; // it drops without a number
       if (sum != here - leaves_now)
         atomicAdd(t.wrong, 1);
     }
@@ -391,10 +396,10 @@ static void run_lost(unsigned blocks, unsigned absent) {
 }
 
 // A launch left in the middle: the next is told so by one block, by the others' first barrier at the latest.
-static void run_abandoned(unsigned blocks, unsigned arrivals) {
+static void run_abandoned(unsigned blocks, unsigned rounds, unsigned arrivals) {
   struct test t = test_of(GRID, SYNC, 3);
   unsigned wrong[3];
-  void *args[] = {&t}, *abandoned[] = {&v.workspace, &arrivals};
+  void *args[] = {&t}, *abandoned[] = {&v.workspace, &rounds, &arrivals};
   if (!fits((const void *)exchange, dim3(blocks), dim3(64)))
     return;
   fresh();
@@ -461,10 +466,15 @@ int main(int argc, char **argv) {
   }
   for (unsigned shards = 1; shards <= MU_SHARDS_MAX; shards *= 2)
     for (unsigned copies = 1; copies <= MU_COPIES_MAX; copies++) {
-      mu_tuning t = {shards, copies, 0, 150, 0, MU_SHARDS_MAX};
+      mu_tuning t = {shards, copies, 0, 150, 0, MU_SHARDS_MAX, 0};
       run(CHUNK, EVERY, 66, dim3(132), dim3(96), few, 3000, &t);
       run(STRIDE, SYNC, 7, dim3(64), dim3(33), few, 0, &t);
     }
+  for (unsigned n = 1; n <= 40; n += 13) { // on the line that rank 0 chooses
+    mu_tuning t = {1, 1, 0, 0, 0, 0, 1};
+    for (int form = SYNC; form < PART; form++)
+      run(CHUNK, form, n, dim3(n * 3), dim3(64), few, form == ADD ? 0 : 2000, &t);
+  }
   static const dim3 shapes[] = {dim3(1),        dim3(7),        dim3(32),     dim3(48),  dim3(8, 8),
                                 dim3(4, 2, 16), dim3(1, 1, 33), dim3(16, 16), dim3(1024)};
   for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -490,16 +500,22 @@ int main(int argc, char **argv) {
     verdict("rows, columns and grid%s%s", dim3(11, 12), dim3(64), "", "", 0);
   }
   printf("kinds, shapes, arrangements: %s\n", v.bad ? "WRONG" : "ok");
-  run_abandoned(9, 9);
-  run_abandoned(9, 4);
-  run_abandoned(700, 1);
+  for (unsigned left = 0; left < 3;
+       left++) { // in the first barrier, in the next, which may be on another line
+    run_abandoned(9, left, 9);
+    run_abandoned(9, left, 4);
+    run_abandoned(700, left, 1);
+  }
   run_alike(1);
   run_alike(0);
   run_lost(2, 1);
   run_lost(132, 77);
   run_lost(600, 0);
-  for (unsigned n = 2; n <= 40; n += 19) {
+  static const unsigned leave[] = {2, 9, 21, 40};
+  for (unsigned i = 0; i < 2 * sizeof leave / sizeof *leave; i++) {
+    unsigned n = leave[i / 2];
     struct test t = test_of(GRID, SYNC, 600);
+    t.size = i % 2 ? 10 : 1;
     void *args[] = {&t};
     fresh();
     launch((const void *)leaving, dim3(n), dim3(64), args, 0);
