@@ -22,11 +22,10 @@ static bool are_alike(const race_page *p, uint32_t first, uint32_t n, const race
   for (uint32_t i = 0; i < n; i++) {
     const race_line *l = &p->lines[first + i];
     const race_record *rec = l->records;
-    if (l->n != 1 || !race_line_is_plain(l) || rec->block != head->block ||
-        rec->time != head->time || rec->site != head->site || rec->epoch != head->epoch ||
-        rec->warp != head->warp + i || rec->lanes != UINT32_MAX || rec->base || rec->stride != like->stride ||
-        rec->bytes != like->bytes || rec->level != head->level ||
-        (rec->flags ^ head->flags) & ~RACE_ONE_VALUE ||
+    if (l->n != 1 || !race_line_is_plain(l) || rec->block != head->block || rec->time != head->time ||
+        rec->site != head->site || rec->epoch != head->epoch || rec->warp != head->warp + i ||
+        rec->lanes != UINT32_MAX || rec->base || rec->stride != like->stride || rec->bytes != like->bytes ||
+        rec->level != head->level || (rec->flags ^ head->flags) & ~RACE_ONE_VALUE ||
         rec->flags & (RACE_STRONG | RACE_IN_ASYNC | RACE_PROXY))
       return false;
   }
