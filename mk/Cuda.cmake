@@ -43,10 +43,11 @@ set(MUSTER_NVCC_FLAGS ${MUSTER_NVCC_BASE} ${MUSTER_GENCODE} -Werror=all-warnings
   -Xcompiler=-Wall,-Wextra,-Werror)
 
 # muster_nvcc_standard(VARIABLE SOURCE): the oldest language that SOURCE can be compiled as. Reading the headers that a
-# later one brings along is a quarter of what compiling takes. What is yet to be written is compiled as the newest.
+# later one brings along is a quarter of what compiling takes. What the build writes itself is compiled as the newest.
 function(muster_nvcc_standard variable source)
   set(headers "not known")
-  if(EXISTS "${source}")
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" generated)
+  if(NOT generated)
     file(STRINGS "${source}" headers REGEX "^#include <(cooperative_groups|cuda/|cub/)")
   endif()
   if(headers)

@@ -290,7 +290,7 @@ typedef struct race_lane {
   race_view *fence[RACE_LEVELS];   /* its last fence of at least that level */
   check_site acquired;             /* its last strong read that met a release */
   uint64_t looked;                 /* at which version of a word, */
-  const ptx_insn *looker;          /* by what: sites of other order or scope may be the same line */
+  const ptx_insn *looker;          /* and by which instruction: another may acquire what that did not */
   uint32_t copied;                 /* the last time of its asynchronous copies */
   uint32_t proxied, proxied_base;  /* its last fence between proxies, and its block's base then */
 } race_lane;
