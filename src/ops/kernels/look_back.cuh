@@ -17,17 +17,6 @@ typedef struct {
 } told_tile;
 MU_STATIC_ASSERT(sizeof(told_tile) == OPS_TILE_TOLD_BYTES, "as the workspace has it");
 
-MU_FN void halves_tell(mu_u64 *halves, mu_u64 value, mu_u32 turn) {
-  word_tell(halves, (mu_u32)value, turn);
-  word_tell(halves + 1, (mu_u32)(value >> 32), turn);
-}
-MU_FN mu_u32 halves_ask(const mu_u64 *halves, mu_u32 turn, mu_u64 *value) {
-  mu_u32 low, high, told = word_ask(halves, turn, &low);
-  told &= word_ask(halves + 1, turn, &high);
-  *value = (mu_u64)high << 32 | low;
-  return told;
-}
-
 // The turn that this block has, and the tile that falls to it; by all threads. A lone tile asks nobody.
 MU_FN turn_ticket tile_take(mu_u64 *turns) {
   MU_SHARED turn_ticket taken[1];

@@ -31,18 +31,16 @@ typedef mu_u64 carry;
 
 // A sum as it is told: its halves.
 typedef struct {
-  mu_u64 low, high;
+  mu_u64 halves[2];
 } told_sum;
 
 MU_FN void sum_tell(told_sum *to, carry sum, mu_u32 turn) {
-  mu_u64 bits = BITS_OF_CARRY(sum);
-  word_tell(&to->low, (mu_u32)bits, turn);
-  word_tell(&to->high, (mu_u32)(bits >> 32), turn);
+  halves_tell(to->halves, BITS_OF_CARRY(sum), turn);
 }
 MU_FN mu_u32 sum_ask(const told_sum *from, mu_u32 turn, carry *sum) {
-  mu_u32 low, high, told = word_ask(&from->low, turn, &low);
-  told &= word_ask(&from->high, turn, &high);
-  *sum = CARRY_OF_BITS((mu_u64)high << 32 | low);
+  mu_u64 bits;
+  mu_u32 told = halves_ask(from->halves, turn, &bits);
+  *sum = CARRY_OF_BITS(bits);
   return told;
 }
 

@@ -18,6 +18,18 @@ MU_FN mu_u32 word_ask(const mu_u64 *word, mu_u32 turn, mu_u32 *number) { // 1: i
   return (mu_u32)seen == turn;
 }
 
+// A number of 64 bits, in two words.
+MU_FN void halves_tell(mu_u64 *halves, mu_u64 value, mu_u32 turn) {
+  word_tell(halves, (mu_u32)value, turn);
+  word_tell(halves + 1, (mu_u32)(value >> 32), turn);
+}
+MU_FN mu_u32 halves_ask(const mu_u64 *halves, mu_u32 turn, mu_u64 *value) {
+  mu_u32 low, high, told = word_ask(halves, turn, &low);
+  told &= word_ask(halves + 1, turn, &high);
+  *value = (mu_u64)high << 32 | low;
+  return told;
+}
+
 typedef struct {
   mu_u32 place, turn; // the how many-th to be taken in this launch, from 0; never 0
 } turn_ticket;
